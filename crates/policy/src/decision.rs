@@ -1,0 +1,340 @@
+//! The one decision function and what it returns.
+//!
+//! Must not: be made elsewhere; a [`Decision`] has no other constructor and no setter.
+
+use std::sync::Arc;
+
+use crate::rule::{Action, Rule};
+use crate::ruleset::{Layer, Ruleset};
+use crate::spelling::{Verdict, judge};
+use crate::subject::Subject;
+use crate::trace::{StepKind, Trace, Trail};
+
+/// A yes, by whom and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Who said it, for the record.
+    pub who: String,
+    /// When, in milliseconds of the caller's clock.
+    pub at_ms: u64,
+}
+
+/// Where the action of a decision comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// A rule.
+    Rule {
+        /// The rule.
+        rule: Rule,
+        /// The list it stands in.
+        layer: Layer,
+    },
+    /// No rule: none matched, or caution made an ask of what the rules allow (an opaque command,
+    /// `ask_because`, nothing asked about). The trace says which.
+    Default,
+    /// A yes to what the rules left as an ask.
+    Approver(Answer),
+}
+
+/// The engine's answer for all subjects of one question. Only [`decide`] makes one.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    action: Action,
+    by: AnsweredBy,
+    /// Which subject decided; out of range when there are none.
+    deciding: usize,
+    rule: Option<(Layer, usize)>,
+    rules: Arc<Ruleset>,
+    subjects: Arc<[Subject]>,
+}
+
+impl Decision {
+    /// What to do.
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// Where the action comes from.
+    pub fn by(&self) -> &AnsweredBy {
+        &self.by
+    }
+
+    /// The answer it rests on, if it rests on one.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.by {
+            AnsweredBy::Approver(answer) => Some(answer),
+            AnsweredBy::Rule { .. } | AnsweredBy::Default => None,
+        }
+    }
+
+    /// The generation of the rules it was made under.
+    pub fn generation(&self) -> u64 {
+        self.rules.generation()
+    }
+
+    /// The subject that decided: the first of the strictest. An empty one if nothing was asked about.
+    pub fn subject(&self) -> &Subject {
+        static NOTHING: Subject = Subject::NOTHING;
+        self.subjects.get(self.deciding).unwrap_or(&NOTHING)
+    }
+
+    /// The rule that decided before anybody answered, if one did.
+    pub fn rule(&self) -> Option<&Rule> {
+        let (layer, index) = self.rule?;
+        self.rules.layers().of(layer).get(index)
+    }
+
+    /// How it was reached. Walks the same way again, so a decision nobody asks about costs nothing.
+    pub fn trace(&self) -> Trace {
+        let mut trail = Trail::recording();
+        let others = self
+            .subjects
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| *index != self.deciding);
+        for (_, subject) in others {
+            walk(&self.rules, subject, &mut trail);
+        }
+        match self.subjects.get(self.deciding) {
+            Some(subject) => {
+                walk(&self.rules, subject, &mut trail);
+            }
+            None => trail.step(
+                StepKind::Default,
+                self.subject(),
+                "",
+                None,
+                Action::Ask,
+                "nothing to judge",
+            ),
+        }
+        if let AnsweredBy::Approver(answer) = &self.by {
+            let note = format!("{} said yes at {} ms", answer.who, answer.at_ms);
+            let subject = self.subject();
+            trail.step(
+                StepKind::Answer,
+                subject,
+                &subject.canonical,
+                self.rule(),
+                Action::Allow,
+                &note,
+            );
+        }
+        trail.into_trace()
+    }
+}
+
+/// Decides: the strictest answer over the subjects, nothing to judge being an ask. An `answer` is a yes;
+/// it turns an ask into an allow and never lifts a deny.
+///
+/// Each subject is walked in this order, and no step undoes a deny:
+/// 1. The base rules by the spelling rule; no match asks.
+/// 2. An opaque command is allowed only if `*` is and no narrower base rule asks or denies.
+/// 3. Session and saved rules: a deny counts, an allow lifts an ask it lies inside of, an ask is no reply.
+/// 4. Hard rules: only ever stricter.
+/// 5. `ask_because`: an allow becomes an ask.
+pub fn decide(
+    rules: &Arc<Ruleset>,
+    subjects: &Arc<[Subject]>,
+    answer: Option<&Answer>,
+) -> Decision {
+    let mut worst: Option<(usize, Standing<'_>)> = None;
+    for (index, subject) in subjects.iter().enumerate() {
+        let standing = walk(rules, subject, &mut Trail::silent());
+        if worst
+            .as_ref()
+            .is_none_or(|(_, worst)| standing.action > worst.action)
+        {
+            worst = Some((index, standing));
+        }
+    }
+    let (deciding, standing) = worst.unwrap_or((
+        0,
+        Standing {
+            action: Action::Ask,
+            by: None,
+        },
+    ));
+    let (action, by) = match (standing.action, answer, &standing.by) {
+        (Action::Ask, Some(answer), _) => (Action::Allow, AnsweredBy::Approver(answer.clone())),
+        (action, _, Some(by)) => (
+            action,
+            AnsweredBy::Rule {
+                rule: by.rule.clone(),
+                layer: by.layer,
+            },
+        ),
+        (action, _, None) => (action, AnsweredBy::Default),
+    };
+    Decision {
+        action,
+        by,
+        deciding,
+        rule: standing.by.map(|by| (by.layer, by.index)),
+        rules: Arc::clone(rules),
+        subjects: Arc::clone(subjects),
+    }
+}
+
+/// How a subject stands at some point of the walk.
+#[derive(Debug)]
+struct Standing<'r> {
+    action: Action,
+    by: Option<Placed<'r>>,
+}
+
+/// A rule and where it stands.
+#[derive(Debug)]
+struct Placed<'r> {
+    layer: Layer,
+    index: usize,
+    rule: &'r Rule,
+}
+
+impl<'r> Standing<'r> {
+    fn by(layer: Layer, (index, rule): (usize, &'r Rule)) -> Self {
+        Self {
+            action: rule.action,
+            by: Some(Placed { layer, index, rule }),
+        }
+    }
+
+    fn cautious() -> Self {
+        Self {
+            action: Action::Ask,
+            by: None,
+        }
+    }
+}
+
+/// Walks one subject through the steps of [`decide`], all but the answer.
+fn walk<'r>(rules: &'r Ruleset, subject: &Subject, trail: &mut Trail) -> Standing<'r> {
+    let base = judge(Layer::Base, &rules.layers().base, subject, trail);
+    let mut standing = base
+        .found
+        .map_or_else(Standing::cautious, |found| Standing::by(Layer::Base, found));
+    if let Some(why) = &subject.opaque
+        && let Some((_, allow)) = base.found
+        && standing.action == Action::Allow
+    {
+        let narrower = narrower_caution(&rules.layers().base, subject);
+        if !allow.pattern.is_catch_all() || narrower.is_some() {
+            standing = Standing::cautious();
+            let note = format!("a pattern is not enough for what cannot be told: {why}");
+            trail.step(
+                StepKind::Opaque,
+                subject,
+                &subject.source,
+                narrower,
+                standing.action,
+                &note,
+            );
+        }
+    }
+    reply(Layer::Session, rules, subject, &base, &mut standing, trail);
+    reply(Layer::Saved, rules, subject, &base, &mut standing, trail);
+    harden(rules, subject, &mut standing, trail);
+    if let Some(why) = &subject.ask_because
+        && standing.action == Action::Allow
+    {
+        standing = Standing::cautious();
+        trail.step(
+            StepKind::AskBecause,
+            subject,
+            &subject.canonical,
+            None,
+            standing.action,
+            why,
+        );
+    }
+    standing
+}
+
+/// The last base rule about the subject's permission that is narrower than `*` and no allow.
+fn narrower_caution<'r>(base: &'r [Rule], subject: &Subject) -> Option<&'r Rule> {
+    let is_narrower = |rule: &&Rule| {
+        rule.action != Action::Allow
+            && !rule.pattern.is_catch_all()
+            && rule.is_about(&subject.permission)
+    };
+    base.iter().rev().find(is_narrower)
+}
+
+/// Applies a layer of replies.
+fn reply<'r>(
+    layer: Layer,
+    rules: &'r Ruleset,
+    subject: &Subject,
+    base: &Verdict<'r>,
+    standing: &mut Standing<'r>,
+    trail: &mut Trail,
+) {
+    let list = rules.layers().of(layer);
+    let Some(found) = judge(layer, list, subject, &mut Trail::silent()).found else {
+        return;
+    };
+    let rule = found.1;
+    let note = match (rule.action, standing.action) {
+        (Action::Deny, Action::Allow | Action::Ask) => {
+            *standing = Standing::by(layer, found);
+            ""
+        }
+        (Action::Allow, Action::Ask) if lies_inside(rule, base) => {
+            *standing = Standing::by(layer, found);
+            "lifts the ask"
+        }
+        (Action::Allow, Action::Ask) => "broader than the ask it would lift",
+        (Action::Allow, Action::Deny) => "does not lift a deny",
+        // COMPAT: a saved ask is no reply; it neither lifts nor tightens.
+        (Action::Ask, _) => "an ask is no reply",
+        (Action::Allow, Action::Allow) | (Action::Deny, Action::Deny) => "changes nothing",
+    };
+    let step = if layer == Layer::Session {
+        StepKind::Session
+    } else {
+        StepKind::Saved
+    };
+    trail.step(
+        step,
+        subject,
+        &subject.canonical,
+        Some(rule),
+        standing.action,
+        note,
+    );
+}
+
+/// Whether a reply covers no more than the asks it would lift. An exact one covers this subject only,
+/// and this subject is what they asked about.
+fn lies_inside(rule: &Rule, base: &Verdict<'_>) -> bool {
+    rule.pattern.is_exact()
+        || base
+            .asks
+            .iter()
+            .all(|ask| ask.pattern.matches(rule.pattern.text()))
+}
+
+/// Applies the hard rules.
+fn harden<'r>(
+    rules: &'r Ruleset,
+    subject: &Subject,
+    standing: &mut Standing<'r>,
+    trail: &mut Trail,
+) {
+    let list = &rules.layers().hard;
+    let Some(found) = judge(Layer::Hard, list, subject, &mut Trail::silent()).found else {
+        return;
+    };
+    if found.1.action <= standing.action {
+        return;
+    }
+    *standing = Standing::by(Layer::Hard, found);
+    trail.step(
+        StepKind::Hard,
+        subject,
+        &subject.canonical,
+        Some(found.1),
+        standing.action,
+        "",
+    );
+}

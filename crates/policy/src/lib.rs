@@ -1,0 +1,29 @@
+//! Rules in, a decision and its trace out.
+//!
+//! Must not: open, read or print anything, know the time, a tool, an agent or a session, or parse shell.
+//!
+//! A rule says `(permission, pattern, action)` and where it was written. A [`Subject`] is one thing a
+//! call needs. [`decide`] is the only function that turns the two into a [`Decision`].
+
+#![forbid(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(clippy::print_stdout, clippy::print_stderr)]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+#![deny(clippy::wildcard_enum_match_arm)]
+
+mod decision;
+mod evaluate;
+mod rule;
+mod ruleset;
+mod spelling;
+mod subject;
+mod trace;
+mod wildcard;
+pub mod written;
+
+pub use decision::{Answer, AnsweredBy, Decision, decide};
+pub use evaluate::{disabled, evaluate, permission_of};
+pub use rule::{Action, Origin, Pattern, Rule, UnknownAction};
+pub use ruleset::{Layer, RuleBook, RuleLayers, Ruleset};
+pub use subject::{Subject, SubjectKind};
+pub use trace::{Step, StepKind, Trace};
+pub use wildcard::{Platform, wildcard, wildcard_on};

@@ -1,0 +1,396 @@
+//! The spelling rule: what one layer of rules says about a subject that can be written in many ways.
+//!
+//! Must not: know the other layers, or work out a spelling.
+//!
+//! The canonical text decides. The source text may turn the answer into an allow, if a later rule says
+//! so and nothing in it is dynamic. Source and other spellings may make it stricter. Nothing is ever
+//! allowed because of another spelling.
+
+use crate::evaluate::last_match;
+use crate::rule::{Action, Rule};
+use crate::ruleset::Layer;
+use crate::subject::{Subject, SubjectKind};
+use crate::trace::{StepKind, Trail};
+
+/// A rule and its place in its layer.
+type Found<'r> = (usize, &'r Rule);
+
+/// What a layer says about a subject.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict<'r> {
+    /// The rule that decides, if any speaks: the strictest of those that count, the latest of equals.
+    pub(crate) found: Option<Found<'r>>,
+    /// Every rule that counts and asks. What lifts the ask has to lie inside all of them.
+    pub(crate) asks: Vec<&'r Rule>,
+}
+
+impl<'r> Verdict<'r> {
+    /// Adds a rule that counts.
+    fn count(&mut self, rule: Found<'r>) {
+        if rule.1.action == Action::Ask {
+            self.asks.push(rule.1);
+        }
+        let rank = |(index, rule): Found<'r>| (rule.action, index);
+        self.found = match self.found {
+            Some(found) if rank(found) > rank(rule) => Some(found),
+            _ => Some(rule),
+        };
+    }
+
+    /// How the subject stands by this layer alone; a base layer that says nothing asks.
+    pub(crate) fn action(&self) -> Action {
+        self.found.map_or(Action::Ask, |(_, rule)| rule.action)
+    }
+}
+
+/// Judges one subject by the rules of one layer.
+pub(crate) fn judge<'r>(
+    layer: Layer,
+    rules: &'r [Rule],
+    subject: &Subject,
+    trail: &mut Trail,
+) -> Verdict<'r> {
+    let last = |text: &str| {
+        last_match(rules, &subject.permission, text, |rule| {
+            is_heard(layer, subject, rule)
+        })
+    };
+    let mut verdict = Verdict::default();
+    let mut decider = last(&subject.canonical);
+    match decider {
+        Some((_, rule)) => {
+            trail.step(
+                StepKind::Rule,
+                subject,
+                &subject.canonical,
+                Some(rule),
+                rule.action,
+                "",
+            );
+        }
+        None => {
+            trail.step(
+                StepKind::Default,
+                subject,
+                &subject.canonical,
+                None,
+                Action::Ask,
+                "no rule matches",
+            );
+        }
+    }
+
+    // The same text finds the same rule, which neither lifts nor counts.
+    let is_source_apart = subject.kind != SubjectKind::Name && subject.source != subject.canonical;
+    let source = if is_source_apart {
+        last(&subject.source)
+    } else {
+        None
+    };
+    if let Some(found) = source
+        && is_later(found, decider)
+        && lifts(layer, subject, found.1)
+        && decider.is_none_or(|(_, rule)| rule.action != Action::Allow)
+    {
+        decider = source;
+        let note = "a later rule allows it as it is written";
+        trail.step(
+            StepKind::Source,
+            subject,
+            &subject.source,
+            Some(found.1),
+            Action::Allow,
+            note,
+        );
+    }
+    if let Some(found) = decider {
+        verdict.count(found);
+    }
+
+    if let Some(found) = source
+        && counts(subject, found, decider)
+    {
+        verdict.count(found);
+        let note = "the text as it is written counts";
+        trail.step(
+            StepKind::Source,
+            subject,
+            &subject.source,
+            Some(found.1),
+            verdict.action(),
+            note,
+        );
+    }
+    for text in &subject.others {
+        let is_heard =
+            |rule: &Rule| is_heard(layer, subject, rule) && reaches_spellings(subject.kind, rule);
+        if let Some(found) = last_match(rules, &subject.permission, text, is_heard)
+            && counts(subject, found, decider)
+        {
+            verdict.count(found);
+            let note = "another spelling counts";
+            trail.step(
+                StepKind::Other,
+                subject,
+                text,
+                Some(found.1),
+                verdict.action(),
+                note,
+            );
+        }
+    }
+    verdict
+}
+
+/// Whether a rule has a say at all.
+fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
+    match layer {
+        // COMPAT: a blanket deny of everything does not reach directories outside, or every agent with
+        // an allow list would lose the ones its user has opened.
+        Layer::Base => !(subject.permission == "external_directory" && is_blanket_deny(rule)),
+        // SECURITY: a reply for a pattern was given without knowing what an opaque command would run.
+        Layer::Session | Layer::Saved => {
+            rule.action != Action::Allow
+                || subject.opaque.is_none()
+                || (rule.pattern.is_exact() && rule.pattern.text() == subject.source)
+        }
+        Layer::Hard => true,
+    }
+}
+
+fn is_blanket_deny(rule: &Rule) -> bool {
+    rule.permission == "*" && rule.pattern.is_catch_all() && rule.action == Action::Deny
+}
+
+/// Whether a rule that matches the source text may overrule a stricter one on the canonical text.
+fn lifts(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
+    let is_known = subject.is_literal && subject.opaque.is_none();
+    let may = match layer {
+        Layer::Base => is_known,
+        // An exact reply was given to these very characters, known or not.
+        Layer::Session | Layer::Saved => is_known || rule.pattern.is_exact(),
+        Layer::Hard => false,
+    };
+    may && rule.action == Action::Allow
+}
+
+/// Whether a rule is looked at for spellings other than the source.
+fn reaches_spellings(kind: SubjectKind, rule: &Rule) -> bool {
+    match kind {
+        SubjectKind::Name => false,
+        SubjectKind::Path => true,
+        // A pattern that names no program speaks of the line as it was typed. Such an ask or deny is
+        // passed over and not merely ignored when last, or one more deny could hide a stricter rule.
+        SubjectKind::Command => rule.action == Action::Allow || rule.pattern.names_a_program(),
+    }
+}
+
+/// Whether the last match on the source or another spelling makes the answer stricter.
+fn counts(subject: &Subject, found: Found<'_>, decider: Option<Found<'_>>) -> bool {
+    let (_, rule) = found;
+    let is_overruled = match subject.kind {
+        // An earlier rule has been overruled only where it matches the real path too.
+        SubjectKind::Path => !is_later(found, decider) && rule.pattern.matches(&subject.canonical),
+        SubjectKind::Name | SubjectKind::Command => !is_later(found, decider),
+    };
+    rule.action != Action::Allow && !is_overruled
+}
+
+fn is_later(found: Found<'_>, decider: Option<Found<'_>>) -> bool {
+    decider.is_none_or(|(index, _)| found.0 > index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{Origin, Pattern};
+
+    use Action::{Allow, Ask, Deny};
+
+    fn rules(permission: &str, written: &[(&str, Action)]) -> Vec<Rule> {
+        let rule = |&(pattern, action): &(&str, Action)| {
+            Rule::new(
+                permission,
+                Pattern::wildcard(pattern),
+                action,
+                Origin::named("t"),
+            )
+        };
+        written.iter().map(rule).collect()
+    }
+
+    fn base(written: &[(&str, Action)], subject: &Subject) -> Action {
+        let rules = rules(&subject.permission, written);
+        judge(Layer::Base, &rules, subject, &mut Trail::silent()).action()
+    }
+
+    fn command(canonical: &str, source: &str, others: &[&str]) -> Subject {
+        Subject::command(
+            "bash",
+            canonical,
+            source,
+            others.iter().map(|&text| text.to_owned()).collect(),
+        )
+    }
+
+    #[test]
+    fn rule_1_a_later_allow_of_the_source_text_lifts() {
+        let quoted = command("rm x", "'rm' x", &[]);
+        assert_eq!(base(&[("rm *", Deny), ("'rm' *", Allow)], &quoted), Allow);
+        assert_eq!(base(&[("'rm' *", Allow), ("rm *", Deny)], &quoted), Deny);
+        assert_eq!(
+            base(&[("'rm' *", Allow)], &quoted),
+            Allow,
+            "nothing matches the canonical text"
+        );
+    }
+
+    #[test]
+    fn rule_1_does_not_move_an_allow_past_a_denial_of_another_spelling() {
+        let both = command("/bin/rm x", "'/bin/rm' x", &["rm x"]);
+        assert_eq!(
+            base(
+                &[("*", Allow), ("rm *", Deny), ("'/bin/rm' *", Allow)],
+                &both
+            ),
+            Deny
+        );
+        assert_eq!(
+            base(&[("*", Ask), ("rm *", Deny), ("'/bin/rm' *", Allow)], &both),
+            Allow
+        );
+    }
+
+    #[test]
+    fn rule_1_does_not_lift_a_hard_deny() {
+        let quoted = command("rm x", "'rm' x", &[]);
+        let rules = rules("bash", &[("rm *", Deny), ("'rm' *", Allow)]);
+        assert_eq!(
+            judge(Layer::Hard, &rules, &quoted, &mut Trail::silent()).action(),
+            Deny
+        );
+    }
+
+    #[test]
+    fn rule_1_wants_literal_words() {
+        let mut dynamic = command("echo $X", "echo  $X", &[]);
+        dynamic.is_literal = false;
+        assert_eq!(base(&[("*", Ask), ("echo  $*", Allow)], &dynamic), Ask);
+        dynamic.is_literal = true;
+        assert_eq!(base(&[("*", Ask), ("echo  $*", Allow)], &dynamic), Allow);
+    }
+
+    #[test]
+    fn rule_2_a_later_deny_of_another_spelling_counts() {
+        let by_path = command("/bin/rm x", "/bin/rm x", &["rm x"]);
+        assert_eq!(base(&[("*", Allow), ("rm *", Deny)], &by_path), Deny);
+        assert_eq!(base(&[("*", Allow), ("rm *", Ask)], &by_path), Ask);
+        assert_eq!(
+            base(&[("rm *", Deny), ("*", Allow)], &by_path),
+            Allow,
+            "an earlier one does not"
+        );
+        assert_eq!(
+            base(&[("rm *", Deny)], &by_path),
+            Deny,
+            "nothing matches the canonical text"
+        );
+        assert_eq!(
+            base(&[("*", Ask), ("rm *", Allow)], &by_path),
+            Ask,
+            "an allow never counts"
+        );
+    }
+
+    #[test]
+    fn rule_2_wants_a_pattern_that_names_a_program_except_on_the_source_text() {
+        let skipped = command("git -C . push", "git -C '.' push", &["git push"]);
+        assert_eq!(base(&[("*", Allow), ("*t push", Deny)], &skipped), Allow);
+        assert_eq!(base(&[("*", Allow), ("git push *", Deny)], &skipped), Deny);
+        assert_eq!(base(&[("*", Allow), ("*'*", Ask)], &skipped), Ask);
+        let hidden = [("*", Allow), ("git push *", Deny), ("g?t p*", Deny)];
+        assert_eq!(base(&hidden, &skipped), Deny, "one more deny hides none");
+    }
+
+    #[test]
+    fn rule_2_keeps_the_strictest() {
+        let both = command("/bin/a", "'/bin/a'", &["a", "b"]);
+        let written = [("*", Allow), ("'*", Ask), ("a", Deny), ("b", Ask)];
+        assert_eq!(base(&written, &both), Deny);
+        let rules = rules("bash", &written);
+        let verdict = judge(Layer::Base, &rules, &both, &mut Trail::silent());
+        assert_eq!(
+            (verdict.found.map(|(index, _)| index), verdict.asks.len()),
+            (Some(2), 2)
+        );
+    }
+
+    #[test]
+    fn rule_5_no_base_rule_lifts_a_deny_of_an_opaque_command() {
+        let mut opaque = command("rm x", "'rm' x", &[]);
+        opaque.opaque = Some("dynamic program".into());
+        assert_eq!(base(&[("rm *", Deny), ("'rm' *", Allow)], &opaque), Deny);
+    }
+
+    #[test]
+    fn rule_7_a_path_is_allowed_by_its_real_spelling_only() {
+        let link = Subject::path("read", "b", "/w/b", vec!["a".into(), "/w/a".into()]);
+        assert_eq!(base(&[("a", Allow), ("/w/a", Allow)], &link), Ask);
+        assert_eq!(base(&[("b", Allow)], &link), Allow);
+        assert_eq!(base(&[("b", Deny), ("/w/b", Allow)], &link), Allow);
+        assert_eq!(base(&[("/w/b", Allow), ("b", Deny)], &link), Deny);
+    }
+
+    #[test]
+    fn rule_7_any_spelling_of_a_path_may_deny_it() {
+        let link = Subject::path("read", "b", "/w/b", vec!["a".into(), "/w/a".into()]);
+        for (pattern, order) in [("a", 0), ("a", 1), ("/w/a", 0), ("/w/b", 0), ("/w/*", 1)] {
+            let mut written = vec![("b", Allow)];
+            written.insert(order, (pattern, Deny));
+            assert_eq!(base(&written, &link), Deny, "{written:?}");
+        }
+        // An earlier deny that also matches the real path has been overruled there, for every spelling.
+        assert_eq!(base(&[("?", Deny), ("b", Allow)], &link), Allow);
+        assert_eq!(base(&[("b", Allow), ("?", Deny)], &link), Deny);
+    }
+
+    #[test]
+    fn a_name_has_one_spelling() {
+        let mut name = Subject::name("skill", "a");
+        name.source = "b".into();
+        name.others = vec!["c".into()];
+        assert_eq!(
+            base(&[("a", Allow), ("b", Deny), ("c", Deny)], &name),
+            Allow
+        );
+        assert_eq!(base(&[("a", Deny), ("b", Allow)], &name), Deny);
+    }
+
+    #[test]
+    fn a_blanket_deny_does_not_reach_outside_directories() {
+        let outside = Subject::name("external_directory", "/etc/*");
+        let blanket = Rule::new("*", Pattern::wildcard("*"), Deny, Origin::named("t"));
+        let own = Rule::new(
+            "external_directory",
+            Pattern::wildcard("*"),
+            Deny,
+            Origin::named("t"),
+        );
+        let silent = &mut Trail::silent();
+        assert_eq!(
+            judge(
+                Layer::Base,
+                std::slice::from_ref(&blanket),
+                &outside,
+                silent
+            )
+            .action(),
+            Ask
+        );
+        assert_eq!(judge(Layer::Base, &[own], &outside, silent).action(), Deny);
+        assert_eq!(
+            judge(Layer::Hard, &[blanket], &outside, silent).action(),
+            Deny
+        );
+    }
+}

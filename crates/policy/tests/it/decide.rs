@@ -1,0 +1,499 @@
+//! Single decisions, each with the rule or default it must rest on.
+
+use std::sync::Arc;
+
+use tollgate_policy as policy;
+
+use policy::{
+    Action, Answer, AnsweredBy, Decision, Layer, Origin, Pattern, Rule, RuleBook, RuleLayers,
+    StepKind, Subject, decide,
+};
+
+use Action::{Allow, Ask, Deny};
+
+type Written<'a> = &'a [(&'a str, &'a str, Action)];
+
+fn rules(written: Written<'_>) -> Vec<Rule> {
+    let rule = |(line, (permission, pattern, action)): (u32, &(&str, &str, Action))| {
+        let origin = Origin {
+            source: "t".into(),
+            line,
+            column: 1,
+        };
+        Rule::new(*permission, Pattern::wildcard(pattern), *action, origin)
+    };
+    (1..).zip(written).map(rule).collect()
+}
+
+fn exact(permission: &str, text: &str, action: Action) -> Rule {
+    Rule::new(
+        permission,
+        Pattern::exact(text),
+        action,
+        Origin::named("reply"),
+    )
+}
+
+fn one(layers: RuleLayers, subject: Subject) -> Decision {
+    decide(
+        &RuleBook::new(layers).current(),
+        &Arc::from([subject]),
+        None,
+    )
+}
+
+/// Base and saved rules, a command that has one spelling, and what must come out.
+fn check_saved(base: Written<'_>, saved: Written<'_>, text: &str, want: Action) {
+    let layers = RuleLayers {
+        base: rules(base),
+        saved: rules(saved),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::command("bash", text, text, vec![]));
+    assert_eq!(
+        decision.action(),
+        want,
+        "{base:?} {saved:?} {text}\n{}",
+        decision.trace()
+    );
+    let layers = RuleLayers {
+        base: rules(base),
+        session: rules(saved),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::command("bash", text, text, vec![]));
+    assert_eq!(
+        decision.action(),
+        want,
+        "as session rules: {base:?} {saved:?} {text}"
+    );
+}
+
+fn opaque(text: &str) -> Subject {
+    let mut subject = Subject::command("bash", text, text, vec![]);
+    subject.is_literal = false;
+    subject.opaque = Some("dynamic program".into());
+    subject
+}
+
+#[test]
+fn nothing_to_judge_asks_whatever_the_rules() {
+    let layers = RuleLayers {
+        base: rules(&[("*", "*", Allow)]),
+        ..RuleLayers::default()
+    };
+    let book = RuleBook::new(layers);
+    let nothing: Arc<[Subject]> = Arc::new([]);
+    let decision = decide(&book.current(), &nothing, None);
+    assert_eq!(
+        (decision.action(), decision.by(), decision.rule()),
+        (Ask, &AnsweredBy::Default, None)
+    );
+    assert_eq!(decision.trace().steps.len(), 1);
+}
+
+#[test]
+fn no_match_asks_by_default() {
+    let decision = one(RuleLayers::default(), Subject::name("skill", "x"));
+    assert_eq!(
+        (decision.action(), decision.by()),
+        (Ask, &AnsweredBy::Default)
+    );
+    assert_eq!(decision.trace().steps[0].step, StepKind::Default);
+}
+
+#[test]
+fn the_strictest_subject_decides_and_is_named() {
+    let base = rules(&[
+        ("bash", "*", Allow),
+        ("bash", "b", Ask),
+        ("bash", "c", Deny),
+    ]);
+    let book = RuleBook::new(RuleLayers {
+        base,
+        ..RuleLayers::default()
+    });
+    let command = |text: &str| Subject::command("bash", text, text, vec![]);
+    for (texts, want, deciding) in [
+        (vec!["a", "d"], Allow, "a"),
+        (vec!["a", "b", "d"], Ask, "b"),
+        (vec!["c", "b"], Deny, "c"),
+        (vec!["a", "b", "c", "c"], Deny, "c"),
+    ] {
+        let subjects: Arc<[Subject]> = texts.iter().map(|text| command(text)).collect();
+        let decision = decide(&book.current(), &subjects, None);
+        assert_eq!(
+            (decision.action(), decision.subject().canonical.as_str()),
+            (want, deciding),
+            "{texts:?}"
+        );
+        assert_eq!(decision.trace().steps.last().unwrap().pattern, deciding);
+    }
+}
+
+#[test]
+fn a_saved_allow_lifts_only_the_ask_it_lies_inside() {
+    check_saved(
+        &[("bash", "*", Ask)],
+        &[("bash", "git *", Allow)],
+        "git push",
+        Allow,
+    );
+    check_saved(&[], &[("bash", "git *", Allow)], "git push", Allow);
+    check_saved(&[], &[("bash", "npm test", Allow)], "npm test > f", Ask);
+    check_saved(
+        &[("bash", "git push *", Ask)],
+        &[("bash", "git push *", Allow)],
+        "git push",
+        Allow,
+    );
+    check_saved(
+        &[("*", "*", Ask), ("bash", "git push *", Ask)],
+        &[("bash", "git *", Allow)],
+        "git push x",
+        Ask,
+    );
+    check_saved(
+        &[("bash", "git *", Ask)],
+        &[("*", "*", Allow)],
+        "git push",
+        Ask,
+    );
+}
+
+#[test]
+fn a_saved_allow_never_lifts_a_deny_and_a_saved_deny_counts() {
+    check_saved(&[("bash", "*", Deny)], &[("bash", "*", Allow)], "ls", Deny);
+    check_saved(
+        &[("bash", "*", Allow)],
+        &[("bash", "rm *", Deny)],
+        "rm x",
+        Deny,
+    );
+    check_saved(
+        &[("bash", "*", Ask)],
+        &[("bash", "rm *", Deny)],
+        "rm x",
+        Deny,
+    );
+    check_saved(
+        &[],
+        &[("bash", "npm *", Deny), ("bash", "npm install *", Allow)],
+        "npm install x",
+        Allow,
+    );
+    check_saved(&[("bash", "*", Allow)], &[("bash", "*", Ask)], "ls", Allow);
+}
+
+#[test]
+fn a_deny_in_either_list_of_replies_outlives_an_allow_in_the_other() {
+    for (session, saved) in [(Allow, Deny), (Deny, Allow)] {
+        let layers = RuleLayers {
+            session: rules(&[("bash", "*", session)]),
+            saved: rules(&[("bash", "*", saved)]),
+            ..RuleLayers::default()
+        };
+        assert_eq!(
+            one(layers, Subject::command("bash", "ls", "ls", vec![])).action(),
+            Deny
+        );
+    }
+}
+
+#[test]
+fn a_saved_allow_must_lie_inside_every_ask_that_counts() {
+    let base = rules(&[("bash", "*", Ask), ("bash", "git push *", Ask)]);
+    let saved = rules(&[("bash", "/usr/bin/git *", Allow)]);
+    let subject = Subject::command(
+        "bash",
+        "/usr/bin/git push",
+        "/usr/bin/git push",
+        vec!["git push".into()],
+    );
+    let layers = RuleLayers {
+        base,
+        saved,
+        ..RuleLayers::default()
+    };
+    assert_eq!(one(layers.clone(), subject.clone()).action(), Ask);
+    let exactly = RuleLayers {
+        saved: vec![exact("bash", "/usr/bin/git push", Allow)],
+        ..layers
+    };
+    let decision = one(exactly, subject);
+    assert_eq!(
+        decision.action(),
+        Allow,
+        "an exact reply covers just what the asks were about"
+    );
+    assert!(matches!(
+        decision.by(),
+        AnsweredBy::Rule {
+            layer: Layer::Saved,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_denial_by_base_name_holds_in_every_list() {
+    let subject = Subject::command("bash", "/bin/rm x", "/bin/rm x", vec!["rm x".into()]);
+    let base = rules(&[("bash", "*", Allow)]);
+    let deny = rules(&[("bash", "rm *", Deny)]);
+    let open = RuleLayers {
+        base,
+        ..RuleLayers::default()
+    };
+    assert_eq!(one(open.clone(), subject.clone()).action(), Allow);
+    assert_eq!(
+        one(
+            RuleLayers {
+                session: deny.clone(),
+                ..open.clone()
+            },
+            subject.clone()
+        )
+        .action(),
+        Deny
+    );
+    assert_eq!(
+        one(
+            RuleLayers {
+                saved: deny.clone(),
+                ..open.clone()
+            },
+            subject.clone()
+        )
+        .action(),
+        Deny
+    );
+    assert_eq!(
+        one(RuleLayers { hard: deny, ..open }, subject).action(),
+        Deny
+    );
+}
+
+#[test]
+fn an_opaque_command_is_allowed_by_an_unnarrowed_star_only() {
+    for (base, want) in [
+        (vec![("bash", "*", Allow)], Allow),
+        (vec![("*", "*", Allow)], Allow),
+        (vec![("bash", "*", Allow), ("bash", "git *", Allow)], Allow),
+        (vec![("bash", "$X *", Allow)], Ask),
+        (vec![("bash", "*", Allow), ("bash", "$X *", Allow)], Ask),
+        (vec![("bash", "*", Allow), ("bash", "rm *", Ask)], Ask),
+        (vec![("bash", "rm *", Deny), ("bash", "*", Allow)], Ask),
+        (vec![("bash", "*", Allow), ("b*", "rm *", Deny)], Ask),
+        (vec![("bash", "*", Allow), ("edit", "rm *", Deny)], Allow),
+        (vec![("bash", "*", Allow), ("bash", "$X *", Deny)], Deny),
+        (vec![("bash", "**", Allow)], Ask),
+        (vec![], Ask),
+    ] {
+        let decision = one(
+            RuleLayers {
+                base: rules(&base),
+                ..RuleLayers::default()
+            },
+            opaque("$X y"),
+        );
+        assert_eq!(decision.action(), want, "{base:?}\n{}", decision.trace());
+    }
+}
+
+#[test]
+fn an_opaque_command_is_lifted_by_an_exact_reply_only() {
+    let base = rules(&[("bash", "*", Allow), ("bash", "rm *", Deny)]);
+    for (reply, want) in [
+        (exact("bash", "$X y", Allow), Allow),
+        (exact("bash", "$X", Allow), Ask),
+        (rules(&[("bash", "$X y", Allow)]).remove(0), Ask),
+        (rules(&[("bash", "*", Allow)]).remove(0), Ask),
+        (exact("bash", "$X y", Deny), Deny),
+    ] {
+        // A later reply for a pattern does not hide the exact one.
+        let session = vec![reply, rules(&[("bash", "$*", Allow)]).remove(0)];
+        let layers = RuleLayers {
+            base: base.clone(),
+            session,
+            ..RuleLayers::default()
+        };
+        let decision = one(layers.clone(), opaque("$X y"));
+        assert_eq!(decision.action(), want, "{:?}", layers.session);
+    }
+    let saved = vec![exact("bash", "rm $Y", Allow)];
+    assert_eq!(
+        one(
+            RuleLayers {
+                base,
+                saved,
+                ..RuleLayers::default()
+            },
+            opaque("rm $Y")
+        )
+        .action(),
+        Deny
+    );
+}
+
+#[test]
+fn an_exact_reply_to_a_dynamic_command_holds_for_the_same_characters() {
+    let mut subject = Subject::command("bash", "echo $X", "echo  $X", vec![]);
+    subject.is_literal = false;
+    let session = |text: &str| RuleLayers {
+        session: vec![exact("bash", text, Allow)],
+        ..RuleLayers::default()
+    };
+    assert_eq!(one(session("echo  $X"), subject.clone()).action(), Allow);
+    assert_eq!(one(session("echo   $X"), subject).action(), Ask);
+}
+
+#[test]
+fn hard_rules_only_tighten() {
+    for (base, hard, want) in [
+        (Allow, Deny, Deny),
+        (Allow, Ask, Ask),
+        (Allow, Allow, Allow),
+        (Ask, Allow, Ask),
+        (Ask, Ask, Ask),
+        (Deny, Ask, Deny),
+        (Deny, Allow, Deny),
+    ] {
+        let layers = RuleLayers {
+            base: rules(&[("edit", "*", base)]),
+            hard: rules(&[("edit", "*", hard)]),
+            ..RuleLayers::default()
+        };
+        let decision = one(layers, Subject::name("edit", "a"));
+        assert_eq!(decision.action(), want, "{base} {hard}");
+        let is_hard = matches!(
+            decision.by(),
+            AnsweredBy::Rule {
+                layer: Layer::Hard,
+                ..
+            }
+        );
+        assert_eq!(is_hard, hard > base, "{base} {hard}");
+    }
+}
+
+#[test]
+fn no_reply_lifts_a_hard_ask() {
+    let layers = RuleLayers {
+        base: rules(&[("edit", "*", Ask)]),
+        saved: rules(&[("edit", "*", Allow)]),
+        hard: rules(&[("edit", "*", Ask)]),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::name("edit", "a"));
+    assert_eq!(decision.action(), Ask);
+    assert!(matches!(
+        decision.by(),
+        AnsweredBy::Rule {
+            layer: Layer::Hard,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn a_blanket_deny_in_the_hard_list_reaches_outside_directories() {
+    let base = rules(&[("external_directory", "*", Allow), ("*", "*", Deny)]);
+    let outside = || Subject::path("external_directory", "/etc/*", "/etc/*", vec![]);
+    let layers = RuleLayers {
+        base,
+        ..RuleLayers::default()
+    };
+    assert_eq!(one(layers.clone(), outside()).action(), Allow);
+    assert_eq!(
+        one(
+            RuleLayers {
+                hard: rules(&[("*", "*", Deny)]),
+                ..layers
+            },
+            outside()
+        )
+        .action(),
+        Deny
+    );
+}
+
+#[test]
+fn a_reason_to_ask_holds_against_rules_and_replies() {
+    let mut subject = Subject::command("bash", "ls", "ls", vec![]);
+    subject.ask_because = Some("no sandbox".into());
+    let layers = RuleLayers {
+        base: rules(&[("bash", "*", Allow)]),
+        session: vec![exact("bash", "ls", Allow)],
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, subject.clone());
+    assert_eq!(
+        (decision.action(), decision.by()),
+        (Ask, &AnsweredBy::Default)
+    );
+    assert_eq!(decision.trace().steps.last().unwrap().note, "no sandbox");
+    let denied = RuleLayers {
+        base: rules(&[("bash", "*", Deny)]),
+        ..RuleLayers::default()
+    };
+    assert_eq!(one(denied, subject).action(), Deny);
+}
+
+#[test]
+fn a_decision_keeps_the_rules_it_was_made_under() {
+    let book = RuleBook::new(RuleLayers {
+        base: rules(&[("edit", "*", Ask)]),
+        ..RuleLayers::default()
+    });
+    let subjects: Arc<[Subject]> = Arc::new([Subject::name("edit", "a")]);
+    let yes = Answer {
+        who: "ann".into(),
+        at_ms: 7,
+    };
+    let before = decide(&book.current(), &subjects, Some(&yes));
+    book.append(Layer::Base, rules(&[("edit", "a", Deny)]));
+    let after = decide(&book.current(), &subjects, Some(&yes));
+    assert_eq!(
+        (before.action(), before.generation(), before.answer()),
+        (Allow, 1, Some(&yes))
+    );
+    assert_eq!(
+        (after.action(), after.generation(), after.answer()),
+        (Deny, 2, None)
+    );
+    assert_eq!(
+        before.rule().unwrap().pattern.text(),
+        "*",
+        "the rule that asked"
+    );
+    assert_eq!(before.trace().steps.len(), 2);
+}
+
+#[test]
+fn a_trace_reads_like_this() {
+    let base = rules(&[("bash", "*", Allow), ("bash", "rm *", Ask)]);
+    let layers = RuleLayers {
+        base,
+        session: rules(&[("bash", "*", Allow)]),
+        ..RuleLayers::default()
+    };
+    let rules = RuleBook::new(layers).current();
+    let subject = Subject::command("bash", "/bin/rm x", "/bin/rm \u{1b}x", vec!["rm x".into()]);
+    let decision = decide(
+        &rules,
+        &Arc::from([subject]),
+        Some(&Answer {
+            who: "ann".into(),
+            at_ms: 7,
+        }),
+    );
+    assert_eq!(
+        decision.trace().to_string(),
+        "\
+allow rule        bash \"/bin/rm x\" by bash \"*\" allow (t:1:1)
+ask   other       bash \"rm x\" by bash \"rm *\" ask (t:2:1): another spelling counts
+ask   session     bash \"/bin/rm x\" by bash \"*\" allow (t:1:1): broader than the ask it would lift
+allow answer      bash \"/bin/rm x\" by bash \"rm *\" ask (t:2:1): ann said yes at 7 ms
+"
+    );
+}

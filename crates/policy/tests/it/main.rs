@@ -1,0 +1,7 @@
+//! Tests of the crate through its public face. No test here touches the machine.
+#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+mod decide;
+mod properties;
+mod reference;
+mod world;
