@@ -7,7 +7,7 @@
 
 #![forbid(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(clippy::print_stdout, clippy::print_stderr)]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice))]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod grade;
 mod line;
