@@ -1,0 +1,97 @@
+//! The closed vocabulary of effects, one kind a file. An access holds everything that acts: no
+//! method of `Effects` or `Host` takes a path, a command or bytes beside it.
+
+mod ask_user;
+mod declare;
+mod handle;
+mod kinds;
+mod read_file;
+mod read_tree;
+mod spawn;
+mod write_file;
+
+pub use ask_user::AskUser;
+pub use declare::Declare;
+pub use handle::{Digest, Handle};
+pub use kinds::{Access, First, Fourth, Includes, Kind, Kinds, Second, Third};
+pub use read_file::ReadFile;
+pub use read_tree::{Purpose, ReadTree};
+pub use spawn::{Spawn, TIMEOUT_MS_DEFAULT};
+pub use write_file::{Change, WriteFile};
+
+pub(crate) use kinds::{AnyAccess, Place};
+
+use crate::g3_confine::Confinement;
+use crate::host::Host;
+use policy::Subject;
+use std::fmt;
+
+impl AnyAccess {
+    /// Turns itself into what the rules are asked: the one place that knows permission names.
+    pub(crate) fn subjects(&self, host: &dyn Host) -> Vec<Subject> {
+        match self {
+            Self::ReadFile(it) => handle::subjects("read", it.handle()),
+            Self::ReadTree(it) => handle::subjects(it.purpose().permission(), it.handle()),
+            Self::WriteFile(it) => handle::subjects("edit", it.handle()),
+            Self::Spawn(it) => it.subjects(host, unconfined(&host.confinement()).as_deref()),
+            Self::AskUser(_) => vec![Subject::name("question", "*")],
+            Self::Declare(it) => vec![it.subject()],
+        }
+    }
+
+    /// What a person must see before saying yes.
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
+        match self {
+            Self::WriteFile(it) => it
+                .change()
+                .map_or(Evidence::None, |it| Evidence::Diff(it.diff())),
+            Self::Spawn(it) => Evidence::Command {
+                text: it.command(),
+                described_as: it.description(),
+            },
+            Self::AskUser(it) => Evidence::Question(it.question()),
+            Self::ReadFile(_) | Self::ReadTree(_) | Self::Declare(_) => Evidence::None,
+        }
+    }
+}
+
+/// What an approver is shown beside the question itself. Computed by the gate, but for the words
+/// that are marked as the model's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence<'a> {
+    /// Nothing beyond the names in the question.
+    None,
+    /// What a write would change.
+    Diff(&'a str),
+    /// What would run.
+    Command {
+        /// The whole line, as it would be given to the shell.
+        text: &'a str,
+        /// The model's own words about it. To be labelled as such.
+        described_as: Option<&'a str>,
+    },
+    /// What would be asked. The model's own words.
+    Question(&'a str),
+}
+
+/// Only a child can leave walls that nobody holds; file effects are the host's own.
+fn unconfined(confinement: &Confinement) -> Option<String> {
+    match confinement {
+        Confinement::Full | Confinement::Partial { .. } => None,
+        Confinement::NotEnforced { why } => Some(format!("no sandbox holds this command: {why}")),
+    }
+}
+
+/// The line the journal keeps.
+impl fmt::Display for AnyAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReadFile(it) => write!(f, "read {}", it.handle().path()),
+            Self::ReadTree(it) => write!(f, "list {}", it.handle().path()),
+            Self::WriteFile(it) => it.fmt(f),
+            Self::Spawn(it) => write!(f, "spawn `{}`", it.command()),
+            Self::AskUser(it) => write!(f, "ask `{}`", it.question()),
+            Self::Declare(it) => write!(f, "declare {} {}", it.permission(), it.pattern()),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Gate 2: everything a call wants is decided before anyone is asked, and again after each answer;
+//! only then do permits exist.
+
+mod grants;
+mod ledger;
+mod permit;
+mod question;
+mod refusal;
+
+pub use grants::{Grants, LATE_ASKS_MAX};
+pub use permit::Permit;
+pub use question::{Approver, Question, Reply};
+pub use refusal::{Gate, Refusal};
+
+pub(crate) use ledger::Ledger;
+
+use crate::{Problem, call::Tag, g1_decode::Decoded, g3_confine::Bound, tool::Prepared};
+use ledger::Stage;
+use policy::{Decision, Subject};
+use std::sync::Arc;
+
+/// Proof of pass 1: nothing the call wants is denied.
+pub(crate) struct Judged<'call> {
+    prepared: Box<dyn Prepared>,
+    ledger: Ledger<'call>,
+}
+
+/// Proof that the reads are admitted; the preview may look.
+pub(crate) struct Sighted<'call> {
+    pub(crate) prepared: Box<dyn Prepared>,
+    pub(crate) ledger: Ledger<'call>,
+}
+
+/// Proof that all is admitted; the call may run.
+pub(crate) struct Admitted<'call> {
+    pub(crate) prepared: Box<dyn Prepared>,
+    pub(crate) ledger: Ledger<'call>,
+}
+
+pub(crate) fn judge(call: Tag<'_>, decoded: Decoded) -> Result<Judged<'_>, Refusal> {
+    let ledger = Ledger::open(call, decoded.wanted);
+    ledger.judge()?;
+    Ok(Judged {
+        prepared: decoded.prepared,
+        ledger,
+    })
+}
+
+/// What pass 1 would see: for a check, which goes no further.
+pub(crate) fn survey(call: Tag<'_>, decoded: Decoded) -> Vec<(Arc<[Subject]>, Decision)> {
+    Ledger::open(call, decoded.wanted).survey()
+}
+
+pub(crate) async fn admit_reads(judged: Judged<'_>) -> Result<Sighted<'_>, Problem> {
+    let Judged {
+        prepared,
+        mut ledger,
+    } = judged;
+    ledger.settle(Stage::Reads).await?;
+    Ok(Sighted { prepared, ledger })
+}
+
+pub(crate) async fn admit_rest(bound: Bound<'_>) -> Result<Admitted<'_>, Problem> {
+    let Bound {
+        prepared,
+        mut ledger,
+    } = bound;
+    ledger.settle(Stage::Rest).await?;
+    Ok(Admitted { prepared, ledger })
+}
