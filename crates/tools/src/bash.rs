@@ -1,0 +1,189 @@
+//! Runs one command line and gives back the end of its output. Nothing to look at first, so no
+//! preview.
+
+use crate::resolve;
+use gate::{
+    Problem,
+    access::{Spawn, TIMEOUT_MS_DEFAULT},
+    g1_decode::{ArgumentFault, Asks, Scout, Want},
+    g2_admit::Grants,
+    g3_confine::{CallContext, Confinement},
+    host::{Ended, Exit},
+    output::ToolOutput,
+    tool::Tool,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use text::truncate::{Keep, Limits, truncate};
+
+/// The tool `bash`.
+#[derive(Debug)]
+pub struct Bash;
+
+/// What the model writes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arguments {
+    /// The command line
+    command: String,
+    /// How long it may take, in milliseconds (120000 if not given)
+    #[schemars(range(min = 1, max = 86_400_000))]
+    timeout: Option<u64>,
+    /// The directory to run it in (the workspace if not given)
+    workdir: Option<String>,
+    /// What it does, in five to ten words
+    description: Option<String>,
+}
+
+/// What to run, and its title.
+#[derive(Debug)]
+pub struct Plan {
+    title: String,
+    description: Option<String>,
+    timeout_ms: u64,
+    spawn: Want<Spawn>,
+}
+
+impl Tool for Bash {
+    type Kinds = (Spawn,);
+    type Arguments = Arguments;
+    type Plan = Plan;
+
+    fn name(&self) -> &'static str {
+        "bash"
+    }
+    fn permission(&self) -> &'static str {
+        "bash"
+    }
+    fn describe(&self) -> &'static str {
+        include_str!("bash.md")
+    }
+
+    fn prepare(
+        &self,
+        arguments: Arguments,
+        scout: &Scout<'_>,
+        asks: &mut Asks<'_, Self::Kinds>,
+    ) -> Result<Plan, ArgumentFault> {
+        let Arguments {
+            command,
+            timeout,
+            workdir,
+            description,
+        } = arguments;
+        if command.trim().is_empty() {
+            return Err(ArgumentFault::at("command", "may not be empty"));
+        }
+        if command.contains('\0') {
+            return Err(ArgumentFault::at(
+                "command",
+                "may not contain a NUL character",
+            ));
+        }
+        let timeout_ms = timeout.unwrap_or(TIMEOUT_MS_DEFAULT);
+        let title = description.clone().unwrap_or_else(|| command.clone());
+        let mut spawn = Spawn::new(command).for_at_most(timeout_ms);
+        if let Some(workdir) = workdir {
+            spawn = spawn.in_directory(resolve(scout, "workdir", &workdir)?);
+        }
+        if let Some(description) = &description {
+            spawn = spawn.described_as(description);
+        }
+        Ok(Plan {
+            title,
+            description,
+            timeout_ms,
+            spawn: asks.want(spawn),
+        })
+    }
+
+    async fn run<'call>(
+        &self,
+        plan: Plan,
+        mut grants: Grants<'call, Self::Kinds>,
+        cx: CallContext<'call>,
+    ) -> Result<ToolOutput, Problem> {
+        cx.progress(&plan.title);
+        let ended = cx.effects.spawn(grants.take(&plan.spawn)?).await?;
+        let notes = notes(&plan, &ended, &cx.confinement());
+        let output = shown(&ended, &notes, cx.limits());
+        let exit = match ended.exit {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) | Exit::TimedOut => None,
+        };
+        let metadata = json!({
+            "output": output, "exit": exit, "description": plan.description,
+            "truncated": ended.kept_at.is_some(), "outputPath": ended.kept_at,
+        });
+        Ok(ToolOutput {
+            title: plan.title,
+            output,
+            metadata,
+            kept_at: ended.kept_at,
+        })
+    }
+}
+
+/// The end of the output and the notes, together within the limits.
+fn shown(ended: &Ended, notes: &str, limits: Limits) -> String {
+    let tail = String::from_utf8_lossy(&ended.tail);
+    let head = match &ended.kept_at {
+        Some(path) => format!("...output truncated...\n\nFull output saved to: {path}\n\n"),
+        None => String::new(),
+    };
+    let frame = format!("{head}{notes}");
+    let room = Limits {
+        lines_max: limits
+            .lines_max
+            .saturating_sub(frame.lines().count())
+            .max(1),
+        bytes_max: limits.bytes_max.saturating_sub(frame.len()).max(1),
+    };
+    let body = if ended.kept_at.is_some() {
+        truncate(&tail, room, Keep::Tail).text
+    } else {
+        tail.into()
+    };
+    let body = if body.is_empty() {
+        "(no output)"
+    } else {
+        &body
+    };
+    format!("{head}{body}{notes}")
+}
+
+/// What the model must know beside the output.
+fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
+    let end = match ended.exit {
+        Exit::Code(0) => return String::new(),
+        Exit::Code(code) => format!("exit code {code}"),
+        Exit::Signal(signal) => format!("ended by signal {signal}"),
+        Exit::TimedOut => format!(
+            "shell tool terminated command after exceeding timeout {} ms. If it is expected to take \
+             longer, retry with a larger timeout value in milliseconds.",
+            plan.timeout_ms
+        ),
+    };
+    let walls = match confinement {
+        Confinement::Full | Confinement::Partial { .. } if has_hit_a_wall(&ended.tail) => {
+            "\nThe command ran in a sandbox: no network, no writes outside the workspace and TMPDIR, \
+             no reads of the home directory. A denial above may come from it."
+        }
+        Confinement::Full | Confinement::Partial { .. } | Confinement::NotEnforced { .. } => "",
+    };
+    format!("\n\n<shell_metadata>\n{end}{walls}\n</shell_metadata>")
+}
+
+/// Whether the output speaks of a refusal by the operating system.
+fn has_hit_a_wall(tail: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(tail);
+    [
+        "Permission denied",
+        "Operation not permitted",
+        "EACCES",
+        "EPERM",
+    ]
+    .iter()
+    .any(|it| text.contains(it))
+}

@@ -1,0 +1,50 @@
+//! The built-in tools, one file and one prompt each, and the list of them.
+//!
+//! May not open files, sockets or processes, nor read the environment or the time: effects come
+//! from the gate, with a permit.
+
+#![forbid(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(clippy::print_stdout, clippy::print_stderr)]
+
+mod bash;
+mod edit;
+mod read;
+mod write;
+
+pub use bash::Bash;
+pub use edit::Edit;
+pub use read::Read;
+pub use write::Write;
+
+use gate::{
+    access::Handle,
+    g1_decode::{ArgumentFault, Scout},
+    tool::AnyTool,
+};
+
+/// Every built-in tool, in the order in which a model sees them.
+pub fn builtins() -> Vec<AnyTool> {
+    vec![
+        AnyTool::new(Bash),
+        AnyTool::new(Read),
+        AnyTool::new(Edit),
+        AnyTool::new(Write),
+    ]
+}
+
+/// Resolves a path argument, or says which argument is at fault.
+fn resolve(scout: &Scout<'_>, argument: &str, path: &str) -> Result<Handle, ArgumentFault> {
+    if path.is_empty() {
+        return Err(ArgumentFault::at(argument, "may not be empty"));
+    }
+    scout
+        .resolve(path)
+        .map_err(|error| ArgumentFault::at(argument, error.to_string()))
+}
+
+/// Lines that a unified diff adds and removes.
+fn count_changes(diff: &str) -> (usize, usize) {
+    let body = || diff.lines().skip_while(|line| !line.starts_with("@@"));
+    let added = body().filter(|line| line.starts_with('+')).count();
+    (added, body().filter(|line| line.starts_with('-')).count())
+}
