@@ -1,0 +1,337 @@
+//! The loop. A call is prepared only after the one before it has ended, so what it resolves and
+//! reads is what earlier writers left.
+
+use crate::{Event, Events, Transcript};
+use gate::{
+    Fault, Problem,
+    authority::RootAuthority,
+    call::{NotRun, Parts, RawCall, Room},
+    cancel::Cancel,
+    g0_offer::{DuplicateTool, Table},
+    g1_decode::RawArguments,
+    g2_admit::{Approver, Gate, Refusal},
+    g3_confine::{Profile, Progress},
+    host::{Clock, Host},
+    journal::Journal,
+    output::{CallOutput, Limits},
+    tool::AnyTool,
+};
+use model::{Arguments, Message, Model, ModelError, Request, ToolCall, ToolOffer, Turn};
+use policy::RuleBook;
+
+/// All that a session needs from outside.
+#[derive(Clone, Copy)]
+pub struct Furniture<'s> {
+    /// Leave to open rooms.
+    pub root: &'s RootAuthority,
+    /// Who speaks.
+    pub model: &'s dyn Model,
+    /// Every tool there is; each turn's table leaves out what the rules close.
+    pub tools: &'s [AnyTool],
+    /// The rules in force.
+    pub rules: &'s RuleBook,
+    /// Who answers asks.
+    pub approver: &'s dyn Approver,
+    /// Where children may go in general.
+    pub profile: &'s Profile,
+    /// The machine.
+    pub host: &'s dyn Host,
+    /// What was meant and what came of it.
+    pub journal: &'s dyn Journal,
+    /// What was said.
+    pub transcript: &'s dyn Transcript,
+    /// The time.
+    pub clock: &'s dyn Clock,
+    /// Who hears how calls get on.
+    pub progress: &'s dyn Progress,
+    /// Who hears what happens.
+    pub events: &'s dyn Events,
+    /// Ends the session.
+    pub cancel: &'s Cancel,
+    /// How much of an output the model gets.
+    pub limits: Limits,
+    /// The agent's name.
+    pub agent: &'s str,
+    /// The agent's prompt.
+    pub system: &'s str,
+    /// The session's id.
+    pub id: &'s str,
+}
+
+impl std::fmt::Debug for Furniture<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Furniture({} {})", self.agent, self.id)
+    }
+}
+
+/// A conversation under way.
+#[derive(Debug)]
+pub struct Session<'s> {
+    with: Furniture<'s>,
+    messages: Vec<Message>,
+    refused: Vec<Refused>,
+}
+
+/// A call that a gate refused.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The call's id in the model's message.
+    pub call_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Why.
+    pub why: NotRun,
+}
+
+impl Refused {
+    /// The gate that refused it.
+    pub fn gate(&self) -> Option<Gate> {
+        self.why.gate()
+    }
+}
+
+/// What ended the turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The model had nothing more to call.
+    Model,
+    /// A person rejected a call without a word about what to do instead.
+    Rejected,
+    /// Cancelled from outside.
+    Cancelled,
+}
+
+/// How a run of turns ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Why it stopped.
+    pub stop: Stop,
+    /// The model's last words.
+    pub text: String,
+    /// Every call that a gate refused, in order.
+    pub refused: Vec<Refused>,
+}
+
+impl Ended {
+    /// The asks that nobody could answer.
+    pub fn unanswered_count(&self) -> usize {
+        let is_unanswered = |it: &&Refused| {
+            matches!(
+                it.why,
+                NotRun::Stopped(Problem::Refused(Refusal::Unanswered { .. }))
+            )
+        };
+        self.refused.iter().filter(is_unanswered).count()
+    }
+}
+
+/// Why a session cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The model gave no turn.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Two tools of one name.
+    #[error(transparent)]
+    Tools(#[from] DuplicateTool),
+    /// Our own mistake, or a journal that cannot be written.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// What was said could not be kept.
+    #[error("the conversation could not be kept: {0}")]
+    Transcript(String),
+}
+
+impl<'s> Session<'s> {
+    /// A session with nothing said yet.
+    pub fn new(with: Furniture<'s>) -> Self {
+        Self {
+            with,
+            messages: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// All that was said.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Says something to the model and lets it act until it has nothing more to call.
+    ///
+    /// # Errors
+    /// The model, the journal or the transcript failed. What was done until then stands in the
+    /// journal.
+    pub async fn run(&mut self, prompt: &str) -> Result<Ended, SessionError> {
+        self.keep(Message::User {
+            text: prompt.to_owned(),
+        })?;
+        loop {
+            if self.with.cancel.is_cancelled() {
+                return Ok(self.end(Stop::Cancelled, String::new()));
+            }
+            let table = Table::lay(self.with.tools, &self.with.rules.current())?;
+            let turn = self.ask_model(&table).await?;
+            let at = self.messages.len();
+            self.keep(Message::from(turn.clone()))?;
+            let text = turn.text.clone().unwrap_or_default();
+            if !text.is_empty() {
+                self.with.events.hear(Event::Text(&text));
+            }
+            if turn.calls.is_empty() {
+                return Ok(self.end(Stop::Model, text));
+            }
+            if let Some(stop) = self
+                .take_turn(&table, &format!("msg_{at:06}"), &turn)
+                .await?
+            {
+                return Ok(self.end(stop, text));
+            }
+        }
+    }
+
+    async fn ask_model(&self, table: &Table) -> Result<Turn, ModelError> {
+        let offer = |tool: &AnyTool| ToolOffer {
+            name: tool.name().to_owned(),
+            description: tool.describe().to_owned(),
+            schema: tool.schema(),
+        };
+        let tools: Vec<ToolOffer> = table.tools().iter().map(offer).collect();
+        let request = Request {
+            system: self.with.system,
+            messages: &self.messages,
+            tools: &tools,
+        };
+        self.with.model.complete(request).await
+    }
+
+    /// Runs the calls of one turn in its own room. Every call gets a result, also those that an
+    /// earlier one keeps from running.
+    async fn take_turn(
+        &mut self,
+        table: &Table,
+        message: &str,
+        turn: &Turn,
+    ) -> Result<Option<Stop>, SessionError> {
+        let with = self.with;
+        let room = Room::open(with.root, parts(&with, table, message));
+        let mut stop = None;
+        for call in &turn.calls {
+            if stop.is_some() {
+                with.events.hear(Event::CallSkipped(call));
+                self.answer(
+                    call,
+                    "Not run: an earlier call ended the turn.".to_owned(),
+                    true,
+                )?;
+                continue;
+            }
+            with.events.hear(Event::CallStarted(call));
+            let result = room.run(raw(call)).await;
+            with.events.hear(Event::CallEnded {
+                call,
+                result: &result,
+            });
+            stop = stop_after(&result);
+            self.note(call, result)?;
+        }
+        Ok(stop)
+    }
+
+    /// Keeps the result of a call. A fault ends the session, but only after its result is kept.
+    fn note(
+        &mut self,
+        call: &ToolCall,
+        result: Result<CallOutput, NotRun>,
+    ) -> Result<(), SessionError> {
+        let why = match result {
+            Ok(output) => return self.answer(call, output.output, false),
+            Err(why) => why,
+        };
+        self.answer(call, why.to_string(), true)?;
+        if let NotRun::Stopped(Problem::Fault(fault)) = &why {
+            return Err(fault.clone().into());
+        }
+        if why.gate().is_some() {
+            let (call_id, tool) = (call.id.clone(), call.tool.clone());
+            self.refused.push(Refused { call_id, tool, why });
+        }
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        call: &ToolCall,
+        output: String,
+        is_error: bool,
+    ) -> Result<(), SessionError> {
+        let (call_id, tool) = (call.id.clone(), call.tool.clone());
+        self.keep(Message::Result {
+            call_id,
+            tool,
+            output,
+            is_error,
+        })
+    }
+
+    fn keep(&mut self, message: Message) -> Result<(), SessionError> {
+        let at = self.messages.len();
+        self.with
+            .transcript
+            .append(at, &message)
+            .map_err(SessionError::Transcript)?;
+        self.messages.push(message);
+        Ok(())
+    }
+
+    fn end(&mut self, stop: Stop, text: String) -> Ended {
+        Ended {
+            stop,
+            text,
+            refused: std::mem::take(&mut self.refused),
+        }
+    }
+}
+
+fn parts<'t>(with: &Furniture<'t>, table: &'t Table, message: &'t str) -> Parts<'t> {
+    Parts {
+        table,
+        rules: with.rules,
+        approver: with.approver,
+        profile: with.profile,
+        host: with.host,
+        journal: with.journal,
+        clock: with.clock,
+        progress: with.progress,
+        cancel: with.cancel,
+        limits: with.limits,
+        agent: with.agent,
+        session: with.id,
+        message,
+    }
+}
+
+/// The wish of a model as the gates take it.
+fn raw(call: &ToolCall) -> RawCall {
+    let arguments = match &call.arguments {
+        Arguments::Json(value) => RawArguments::Json(value.clone()),
+        Arguments::Text(text) => RawArguments::Text(text.clone()),
+    };
+    RawCall {
+        id: call.id.clone(),
+        tool: call.tool.clone(),
+        arguments,
+    }
+}
+
+/// A person's plain no ends the turns; a denial by rule, or by nobody being there, does not.
+fn stop_after(result: &Result<CallOutput, NotRun>) -> Option<Stop> {
+    match result {
+        Err(NotRun::Stopped(Problem::Refused(Refusal::Rejected { word: None, .. }))) => {
+            Some(Stop::Rejected)
+        }
+        Err(NotRun::Stopped(Problem::Refused(Refusal::Cancelled))) => Some(Stop::Cancelled),
+        Ok(_) | Err(_) => None,
+    }
+}
