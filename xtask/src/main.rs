@@ -1,0 +1,58 @@
+//! The checks and chores of this repository: `cargo xtask <chore>`. Nothing here ships, and no
+//! crate of ours may depend on it.
+#![expect(clippy::print_stdout, reason = "a chore reports on standard output")]
+#![expect(clippy::print_stderr, reason = "and its own failure on standard error")]
+
+mod check;
+mod conform;
+mod seal;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  check            everything a change has to pass; all steps run, a table ends it
+  tidy             crate edges, file headers and sizes, spec files without a test
+  seal             proof on a copy that a tool cannot reach the machine past the gate
+  conform [FILE..] rows of vector tables that are not answered as written;
+                   without a file, the whole of spec/vectors
+";
+
+/// What a chore found, where nothing went wrong in the chore itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Clean,
+    Faults,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["check"] => Ok(check::run(&root())),
+        ["tidy"] => tidy::run(&root()),
+        ["seal"] => seal::run(&root()),
+        ["conform", files @ ..] => conform::run(&root(), files),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Faults) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The checkout this binary was built in.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
