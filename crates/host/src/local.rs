@@ -1,0 +1,288 @@
+//! The local machine as the gate sees it. Must not act on anything but an order of an open call.
+
+use crate::{
+    beneath, environment,
+    open_calls::OpenCalls,
+    options::{Hook, Moment, OpenError, Options, OutputLimits},
+    process,
+};
+use gate::{
+    BoxFuture,
+    access::{ReadFile, ReadTree, Spawn, WriteFile},
+    call::CallId,
+    g3_confine::{Confinement, Order},
+    host::{Content, Ended, Entry, FileId, Host, HostError, ResolveError, Resolved},
+};
+use rustix::{
+    fd::OwnedFd,
+    fs::{CWD, Mode, OFlags, fstat, openat},
+    process::geteuid,
+};
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+    fs::DirBuilder,
+    io,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+use tokio::task::spawn_blocking;
+
+/// This machine, with one workspace and one session.
+pub struct LocalHost(Arc<Machine>);
+
+impl fmt::Debug for LocalHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LocalHost").field(&self.0.workspace).finish()
+    }
+}
+
+impl LocalHost {
+    /// Opens the workspace and the private directories.
+    ///
+    /// # Errors
+    /// A directory is missing, lies where it must not, or is not private.
+    pub fn open(options: Options) -> Result<Self, OpenError> {
+        Machine::open(options).map(|machine| Self(Arc::new(machine)))
+    }
+}
+
+impl Host for LocalHost {
+    fn confinement(&self) -> Confinement {
+        match self.0.launcher.confinement() {
+            sandbox::Confinement::Full => Confinement::Full,
+            sandbox::Confinement::Partial { gaps, .. } => Confinement::Partial {
+                gaps: gaps.iter().map(ToString::to_string).collect(),
+            },
+            sandbox::Confinement::NotEnforced { why } => {
+                Confinement::NotEnforced { why: why.clone() }
+            }
+        }
+    }
+
+    fn workspace(&self) -> &Path {
+        &self.0.workspace
+    }
+
+    fn resolve(&self, path: &str) -> Result<Resolved, ResolveError> {
+        self.0.resolve(path)
+    }
+
+    fn open_call(&self, call: CallId) {
+        self.0.calls.open(call);
+    }
+
+    fn close_call(&self, call: CallId) {
+        self.0.calls.close(call);
+    }
+
+    fn read_file(&self, order: Order<ReadFile>) -> BoxFuture<'_, Result<Content, HostError>> {
+        Box::pin(blocking(&self.0, move |machine| machine.read_file(&order)))
+    }
+
+    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Vec<Entry>, HostError>> {
+        Box::pin(blocking(&self.0, move |machine| machine.read_tree(&order)))
+    }
+
+    fn write_file(&self, order: Order<WriteFile>) -> BoxFuture<'_, Result<(), HostError>> {
+        Box::pin(blocking(&self.0, move |machine| machine.write_file(&order)))
+    }
+
+    fn spawn(&self, order: Order<Spawn>) -> BoxFuture<'_, Result<Ended, HostError>> {
+        Box::pin(process::spawn(Arc::clone(&self.0), order))
+    }
+
+    fn keep_output(&self, call: CallId, text: &str) -> BoxFuture<'_, Result<String, HostError>> {
+        let text = text.to_owned();
+        Box::pin(blocking(&self.0, move |machine| {
+            machine.keep_output(call, &text)
+        }))
+    }
+}
+
+/// Does work that may wait for the disk on a thread that may wait. It goes on if nobody waits for it
+/// any more, but then its call is closed, which a write asks right before it takes effect.
+pub(crate) async fn blocking<T: Send + 'static>(
+    machine: &Arc<Machine>,
+    work: impl FnOnce(&Machine) -> Result<T, HostError> + Send + 'static,
+) -> Result<T, HostError> {
+    let machine = Arc::clone(machine);
+    let done = spawn_blocking(move || work(&machine)).await;
+    done.unwrap_or_else(|_| Err(HostError::Failed("the work was broken off".into())))
+}
+
+/// What all of the host stands on.
+pub(crate) struct Machine {
+    /// Absolute, real, and UTF-8.
+    pub(crate) workspace: PathBuf,
+    pub(crate) workspace_fd: OwnedFd,
+    pub(crate) workspace_id: FileId,
+    /// `/`, from where paths outside the workspace are walked.
+    pub(crate) root: OwnedFd,
+    pub(crate) state_dir: PathBuf,
+    pub(crate) session_dir: PathBuf,
+    pub(crate) session_fd: OwnedFd,
+    pub(crate) temp_dir: PathBuf,
+    /// The whole environment of a child.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// What every child may read.
+    pub(crate) readable: Vec<PathBuf>,
+    pub(crate) shell: PathBuf,
+    pub(crate) limits: OutputLimits,
+    pub(crate) launcher: sandbox::Launcher,
+    pub(crate) calls: OpenCalls,
+    /// Held by the one write that is under way.
+    pub(crate) writes: Mutex<()>,
+    hook: Option<Hook>,
+}
+
+/// The `PATH` of children where none is given.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+impl Machine {
+    fn open(options: Options) -> Result<Self, OpenError> {
+        let workspace = real("workspace", &options.workspace)?;
+        let state_dir = real("state directory", &options.state_dir)?;
+        let home = options
+            .home
+            .as_ref()
+            .and_then(|home| home.canonicalize().ok());
+        if workspace.to_str().is_none() {
+            return Err(OpenError::NotUtf8(workspace));
+        }
+        if home.as_ref() == Some(&workspace) {
+            return Err(OpenError::HomeIsWorkspace(workspace));
+        }
+        apart(("workspace", &workspace), ("state directory", &state_dir))?;
+        apart(("state directory", &state_dir), ("workspace", &workspace))?;
+
+        let session_dir = private("session directory", &options.session_dir)?;
+        if session_dir == state_dir || !session_dir.starts_with(&state_dir) {
+            return Err(OpenError::SessionElsewhere(session_dir));
+        }
+        let temp_dir = private("temporary directory", &options.temp_dir)?;
+        for (role, path) in [
+            ("workspace", &workspace),
+            ("state directory", &state_dir),
+            ("session directory", &session_dir),
+        ] {
+            apart((role, path), ("temporary directory", &temp_dir))?;
+        }
+        for (role, path) in [
+            ("workspace", &workspace),
+            ("session directory", &session_dir),
+        ] {
+            apart(("temporary directory", &temp_dir), (role, path))?;
+        }
+
+        let path = options.path.unwrap_or_else(|| PATH.into());
+        let mut readable = sandbox::system_readable();
+        readable.extend(
+            home.as_deref()
+                .map(sandbox::toolchain_readable)
+                .unwrap_or_default(),
+        );
+        readable.extend(programs(&path, home.as_deref(), &state_dir));
+        readable.push(workspace.clone());
+
+        let opened =
+            |role, path: &Path| directory(path).map_err(|error| unusable(role, path, error));
+        let workspace_fd = opened("workspace", &workspace)?;
+        let stat =
+            fstat(&workspace_fd).map_err(|error| unusable("workspace", &workspace, error))?;
+        Ok(Self {
+            workspace_id: beneath::id_of(&stat),
+            workspace_fd,
+            root: opened("root", Path::new("/"))?,
+            session_fd: opened("session directory", &session_dir)?,
+            environment: environment::of_child(&options.environment, &path, temp_dir.as_os_str()),
+            readable,
+            shell: process::shell(),
+            limits: options.limits,
+            launcher: options.launcher,
+            calls: OpenCalls::default(),
+            writes: Mutex::default(),
+            hook: options.hook,
+            workspace,
+            state_dir,
+            session_dir,
+            temp_dir,
+        })
+    }
+
+    /// Tells the hook where the work is.
+    pub(crate) fn at(&self, moment: Moment) {
+        if let Some(hook) = &self.hook {
+            hook(moment);
+        }
+    }
+}
+
+fn unusable(role: &'static str, path: &Path, error: impl Into<io::Error>) -> OpenError {
+    OpenError::Directory {
+        role,
+        path: path.to_path_buf(),
+        source: error.into(),
+    }
+}
+
+fn directory(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(
+        CWD,
+        path,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+fn real(role: &'static str, path: &Path) -> Result<PathBuf, OpenError> {
+    let real = path
+        .canonicalize()
+        .map_err(|error| unusable(role, path, error))?;
+    if real.is_dir() {
+        Ok(real)
+    } else {
+        Err(unusable(role, path, io::ErrorKind::NotADirectory))
+    }
+}
+
+/// Makes a directory that nobody else can enter, or finds that it is one.
+fn private(role: &'static str, path: &Path) -> Result<PathBuf, OpenError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| unusable(role, path, error))?;
+    let real = real(role, path)?;
+    let meta = real
+        .metadata()
+        .map_err(|error| unusable(role, path, error))?;
+    if meta.uid() != geteuid().as_raw() || meta.mode() & 0o077 != 0 {
+        return Err(OpenError::NotPrivate { role, path: real });
+    }
+    Ok(real)
+}
+
+/// `inner` must not lie in `outer`.
+fn apart(inner: (&'static str, &Path), outer: (&'static str, &Path)) -> Result<(), OpenError> {
+    if !inner.1.starts_with(outer.1) {
+        return Ok(());
+    }
+    Err(OpenError::Overlap {
+        inner: inner.0,
+        inner_path: inner.1.to_path_buf(),
+        outer: outer.0,
+        outer_path: outer.1.to_path_buf(),
+    })
+}
+
+/// The directories of a `PATH`, without such as would open a home or what is ours.
+fn programs(path: &OsStr, home: Option<&Path>, state_dir: &Path) -> Vec<PathBuf> {
+    let real = std::env::split_paths(path)
+        .filter(|path| path.is_absolute())
+        .filter_map(|path| path.canonicalize().ok());
+    real.filter(|path| {
+        !state_dir.starts_with(path)
+            && !path.starts_with(state_dir)
+            && home.is_none_or(|home| !home.starts_with(path))
+    })
+    .collect()
+}

@@ -1,0 +1,234 @@
+//! Running one command to its end: its walls, its environment, its output, its time.
+//! Must not wait for anything but the command itself, whoever still holds its output.
+
+use crate::{
+    local::{Machine, blocking},
+    output::Output,
+    resolve::failed,
+    running::Running,
+};
+use gate::{
+    access::Spawn,
+    g3_confine::{ChildWrites, Opening, Order},
+    host::{Ended, Exit, FileKind, HostError},
+};
+use rustix::{
+    fd::OwnedFd,
+    pipe::{PipeFlags, pipe_with},
+};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::unix::pipe::Receiver,
+    time::{Instant, sleep},
+};
+
+/// How long a command whose time is over may take to end by itself.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The bytes read at once.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What is read at most once the command has ended, in bytes: more than a pipe holds.
+const DRAIN_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Where a shell is looked for. Not along `PATH`: that is the user's, and this choice is ours.
+const BASH: &[&str] = &[
+    "/usr/bin/bash",
+    "/bin/bash",
+    "/usr/local/bin/bash",
+    "/opt/homebrew/bin/bash",
+];
+
+/// What a blocking start hands to the runtime.
+enum Started {
+    #[cfg(target_os = "linux")]
+    Walled(sandbox::Child),
+    /// Started on the runtime, which must know it to reap it.
+    Bare(Box<sandbox::Spawn>, OwnedFd),
+}
+
+/// See `gate::host::Host::spawn`.
+pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<Ended, HostError> {
+    let mut closing = machine.calls.check(order.call())?;
+    let timeout = Duration::from_millis(order.access().timeout_ms());
+    let (started, pipe) = blocking(&machine, move |machine| machine.start(&order)).await?;
+    let mut running = run(started)?;
+    let mut pipe = Receiver::from_owned_fd(pipe).map_err(not_started)?;
+    let mut output = Output::new(Arc::clone(&machine));
+
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut is_writing = true;
+    let mut is_timed_out = false;
+    let mut deadline = std::pin::pin!(sleep(timeout));
+    let exit = loop {
+        tokio::select! {
+            () = closing.closed() => return Err(HostError::Refused("the call is over".into())),
+            read = pipe.read(&mut chunk), if is_writing => match read {
+                Ok(0) | Err(_) => is_writing = false,
+                Ok(count) => output.take(&chunk[..count]).await,
+            },
+            ended = running.ended() => {
+                let ended = ended.map_err(|error| HostError::Failed(format!("the command was lost: {error}")))?;
+                break if is_timed_out { Exit::TimedOut } else { ended };
+            }
+            () = deadline.as_mut() => {
+                if is_timed_out {
+                    break Exit::TimedOut;
+                }
+                is_timed_out = true;
+                running.terminate();
+                deadline.as_mut().reset(Instant::now() + GRACE);
+            }
+        }
+    };
+    drop(running);
+    drain(&pipe, &mut chunk, &mut output).await;
+    let bytes_total = output.bytes_total;
+    let (tail, kept_at) = output.finish().await;
+    Ok(Ended {
+        exit,
+        tail,
+        bytes_total,
+        kept_at,
+    })
+}
+
+/// Takes what already lies in the pipe. Asks the kernel and not the runtime, which may not have heard
+/// of the last bytes yet.
+async fn drain(pipe: &Receiver, chunk: &mut [u8], output: &mut Output) {
+    let mut bytes_left = DRAIN_BYTES_MAX;
+    while let Ok(count @ 1..) = rustix::io::read(pipe, &mut *chunk) {
+        output.take(&chunk[..count]).await;
+        bytes_left = bytes_left.saturating_sub(count);
+        if bytes_left == 0 {
+            return;
+        }
+    }
+}
+
+fn run(started: Started) -> Result<Running, HostError> {
+    match started {
+        #[cfg(target_os = "linux")]
+        Started::Walled(child) => Running::walled(child),
+        Started::Bare(spawn, output) => Running::bare(&spawn, output),
+    }
+    .map_err(not_started)
+}
+
+fn not_started(error: impl Into<io::Error>) -> HostError {
+    HostError::Failed(format!("the command did not start: {}", error.into()))
+}
+
+impl Machine {
+    fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd), HostError> {
+        let _open = self.calls.check(order.call())?;
+        let spawn = sandbox::Spawn {
+            program: self.shell.clone().into(),
+            args: self.arguments(order.access().command())?,
+            env: self.environment.clone(),
+            cwd: self.directory_of(order)?,
+            walls: self.walls(order),
+        };
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(not_started)?;
+        let started = match self.launcher.confinement() {
+            // The gate knows, and somebody said yes to this command as it is.
+            sandbox::Confinement::NotEnforced { .. } => Started::Bare(Box::new(spawn), writer),
+            #[cfg(target_os = "linux")]
+            sandbox::Confinement::Full | sandbox::Confinement::Partial { .. } => {
+                let child = self.launcher.start(&spawn, writer);
+                Started::Walled(child.map_err(|error| match error {
+                    // The path may be one of ours.
+                    sandbox::StartError::Wall { source, .. } => not_started(source),
+                    error => HostError::Failed(format!("the command did not start: {error}")),
+                })?)
+            }
+            #[cfg(not(target_os = "linux"))]
+            sandbox::Confinement::Full | sandbox::Confinement::Partial { .. } => {
+                return Err(HostError::Failed(
+                    "the command did not start: no sandbox here".into(),
+                ));
+            }
+        };
+        Ok((started, reader))
+    }
+
+    fn arguments(&self, command: &str) -> Result<Vec<std::ffi::OsString>, HostError> {
+        if command.contains('\0') {
+            return Err(HostError::Failed("the command holds a NUL".into()));
+        }
+        let is_bash = self.shell.ends_with("bash");
+        let quiet: &[&str] = if is_bash {
+            &["--noprofile", "--norc"]
+        } else {
+            &[]
+        };
+        Ok(quiet
+            .iter()
+            // A command that begins with `-` is no option of the shell.
+            .chain(&["-c", "--", command])
+            .map(Into::into)
+            .collect())
+    }
+
+    /// Where the command starts, looked at right before. A directory swapped after that gains nothing:
+    /// the walls do not go by it.
+    fn directory_of(&self, order: &Order<Spawn>) -> Result<PathBuf, HostError> {
+        let Some(target) = order.workdir() else {
+            self.check_workspace().map_err(HostError::Failed)?;
+            return Ok(self.workspace.clone());
+        };
+        match self.stand(target)?.found.map(|found| found.kind) {
+            Some(FileKind::Directory) => Ok(PathBuf::from(&target.absolute)),
+            Some(FileKind::File | FileKind::Other) => {
+                Err(failed(target, io::ErrorKind::NotADirectory))
+            }
+            None => Err(failed(target, io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// The profile of the order and what its permits opened; never what is ours.
+    fn walls(&self, order: &Order<Spawn>) -> sandbox::Walls {
+        let mut walls = sandbox::Walls {
+            readable: self.readable.clone(),
+            writable: vec![self.temp_dir.clone()],
+        };
+        if order.walls().child_writes() == ChildWrites::Workspace {
+            walls.writable.push(self.workspace.clone());
+        }
+        for opening in order.walls().openings() {
+            match opening {
+                Opening::Read(path) if !self.holds_ours(Path::new(path)) => {
+                    walls.readable.push(path.into());
+                }
+                // What does not exist yet cannot be opened by itself, and its directory was not asked for.
+                Opening::Write(path)
+                    if !self.holds_ours(Path::new(path)) && Path::new(path).exists() =>
+                {
+                    walls.writable.push(path.into());
+                }
+                Opening::Read(_) | Opening::Write(_) => {}
+            }
+        }
+        walls
+    }
+
+    /// Whether our directory lies in or around a path.
+    fn holds_ours(&self, path: &Path) -> bool {
+        path.starts_with(&self.state_dir) || self.state_dir.starts_with(path)
+    }
+}
+
+/// The shell that reads command lines.
+pub(crate) fn shell() -> PathBuf {
+    BASH.iter()
+        .map(Path::new)
+        .find(|path| path.is_file())
+        .unwrap_or(Path::new("/bin/sh"))
+        .to_path_buf()
+}

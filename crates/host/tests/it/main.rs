@@ -1,0 +1,11 @@
+//! The host on real directories and real processes, driven through the gate as tools drive it.
+//! Must not reach beyond its temporary directories and the loopback.
+#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+mod open;
+mod process;
+mod read;
+mod resolve;
+mod swap;
+mod world;
+mod write;
