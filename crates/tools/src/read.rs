@@ -126,7 +126,7 @@ fn file(plan: &Plan, bytes: &[u8], limits: text::truncate::Limits) -> Result<Too
         title: plan.file.path().to_owned(),
         output: format!("<path>{path}</path>\n<type>file</type>\n<content>\n{page}\n</content>"),
         metadata: json!({
-            "preview": first(page.lines.lines()), "truncated": page.is_truncated(), "loaded": [],
+            "preview": first(page.lines.lines().map(without_number)), "truncated": page.is_truncated(), "loaded": [],
             "display": shown,
         }),
         ..ToolOutput::default()
@@ -186,6 +186,10 @@ fn directory(plan: &Plan, entries: &[Entry]) -> ToolOutput {
 
 fn first<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.take(PREVIEW_LINES).collect::<Vec<_>>().join("\n")
+}
+
+fn without_number(line: &str) -> &str {
+    line.split_once(": ").map_or(line, |(_, text)| text)
 }
 
 /// By content, whatever the name says.

@@ -84,6 +84,11 @@ impl Bench {
         )
     }
 
+    /// On this machine, with everything allowed.
+    pub fn free(host: MemoryHost) -> Self {
+        Self::on(host, &[("*", "*", Action::Allow)])
+    }
+
     /// On this machine, under these layers.
     pub fn with_layers(host: MemoryHost, layers: RuleLayers) -> Self {
         Self {

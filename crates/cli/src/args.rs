@@ -1,0 +1,115 @@
+//! What can be typed. Only the form is checked here; nothing is opened.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A coding agent's tool layer: every tool call through four gates
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, about, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lets a model work in a directory
+    Run(RunArgs),
+    /// Takes one tool call through the gates
+    Call(CallArgs),
+    /// Lists the tools that the rules leave on the table
+    Tools(ToolsArgs),
+    /// Says what the gates would say, without running anything
+    Check(CheckArgs),
+    /// Shows the gates at work in a small project of its own
+    Tour,
+}
+
+/// What every command that judges calls needs to know.
+#[derive(Debug, Args)]
+pub(crate) struct Scene {
+    /// The agent whose rules hold: code (or build), plan
+    #[arg(long, value_name = "NAME", default_value = "code")]
+    pub(crate) agent: String,
+    /// The workspace (the current directory if not given)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// A JSONC file with a `permission` map
+    #[arg(long, value_name = "FILE", env = "TOLLGATE_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// The rules to start from: cautious, normal, unattended (beats the configuration's `preset`)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnAsk {
+    /// Ask at the terminal
+    Prompt,
+    /// Deny at once
+    Deny,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Plays this script in place of a model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: PathBuf,
+    /// What to tell the model
+    #[arg(value_name = "PROMPT", default_value = "Go ahead.")]
+    pub(crate) prompt: String,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Who answers asks (prompt if there is a terminal, else deny)
+    #[arg(long, value_enum)]
+    pub(crate) on_ask: Option<OnAsk>,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The tool's name
+    pub(crate) tool: String,
+    /// Its arguments, as the model would write them
+    #[arg(value_name = "JSON")]
+    pub(crate) arguments: String,
+    /// Who answers asks (prompt if there is a terminal, else deny)
+    #[arg(long, value_enum)]
+    pub(crate) on_ask: Option<OnAsk>,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// As JSON, with schemas
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// PERMISSION PATTERN, or with --tool the arguments as JSON
+    #[arg(value_name = "WHAT", required = true, num_args = 1..=2)]
+    pub(crate) what: Vec<String>,
+    /// Checks a call of this tool
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}

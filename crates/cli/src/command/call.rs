@@ -1,0 +1,57 @@
+//! `tollgate call TOOL JSON`: one call, as a model would make it.
+
+use super::block_on;
+use crate::{
+    Exit, approver,
+    args::CallArgs,
+    complain,
+    error::CliError,
+    print,
+    workbench::{State, Workbench, open_store, state_dir},
+};
+use gate::{
+    Problem,
+    authority::RootAuthority,
+    call::{NotRun, RawCall},
+    cancel::Cancel,
+    g2_admit::Refusal,
+};
+use schema::RawArguments;
+
+pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliError> {
+    let state_dir = state_dir()?;
+    let store = open_store(&state_dir)?;
+    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir))?;
+    bench.warn();
+    let approver = approver::choose(args.on_ask);
+    let table = bench.table(&bench.tools)?;
+    let cancel = Cancel::default();
+    let room = bench.room(root, &table, approver.as_ref(), store.as_ref(), &cancel);
+    let arguments = RawArguments::Text(args.arguments.clone());
+    let raw = RawCall {
+        id: "call_1".into(),
+        tool: args.tool.clone(),
+        arguments,
+    };
+    match block_on(&cancel, room.run(raw))? {
+        Ok(output) => {
+            print(&format!("{}\n", output.output));
+            Ok(Exit::Ok)
+        }
+        Err(NotRun::Stopped(Problem::Fault(fault))) => Err(fault.into()),
+        Err(why) => {
+            complain(&why.to_string());
+            Ok(exit(&why))
+        }
+    }
+}
+
+fn exit(why: &NotRun) -> Exit {
+    match why {
+        NotRun::InvalidArguments { .. } => Exit::Usage,
+        NotRun::Stopped(Problem::Refused(Refusal::Cancelled)) => Exit::Interrupted,
+        NotRun::UnknownTool { .. } | NotRun::Stopped(Problem::Refused(_)) => Exit::Refused,
+        NotRun::Stopped(Problem::Failed(_)) => Exit::Failed,
+        NotRun::Stopped(Problem::Fault(_)) => Exit::Fault,
+    }
+}

@@ -1,0 +1,41 @@
+//! The subcommands, one a file.
+
+mod call;
+mod check;
+mod probe;
+mod run;
+mod tools;
+mod tour;
+
+pub(crate) use call::call;
+pub(crate) use check::check;
+pub(crate) use run::{play, run};
+pub(crate) use tools::tools;
+pub(crate) use tour::tour;
+
+use crate::error::CliError;
+use gate::cancel::Cancel;
+use tokio::runtime::{Builder, Runtime};
+
+/// One thread for us, others for files.
+fn runtime() -> Result<Runtime, CliError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| CliError::fault(&error))
+}
+
+/// Runs to the end on this thread; Ctrl-C raises the flag. A question at the terminal that nobody
+/// answers any more does not hold the end up.
+fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let runtime = runtime()?;
+    let done = runtime.block_on(async {
+        let cancel = cancel.clone();
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                cancel.cancel();
+            }
+        });
+        work.await
+    });
+    runtime.shutdown_background();
+    Ok(done)
+}

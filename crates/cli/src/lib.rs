@@ -1,0 +1,64 @@
+//! The composition root: puts the crates together, one file a subcommand. The only crate that
+//! prints and reads the environment.
+//!
+//! Must not decide anything: what may be done is the gates' to say.
+
+mod approver;
+mod args;
+mod command;
+mod error;
+mod exit;
+mod ports;
+mod report;
+pub mod tour;
+mod workbench;
+
+pub use exit::Exit;
+
+use args::{Cli, Command};
+use clap::Parser;
+use error::CliError;
+use gate::authority::RootAuthority;
+use std::{io::Write, process::ExitCode};
+use tracing_subscriber::{EnvFilter, fmt};
+
+/// Runs the command line of this process. `root` is what calls are opened with.
+pub fn start(root: &RootAuthority) -> ExitCode {
+    listen();
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Run(args) => command::run(root, &args),
+        Command::Call(args) => command::call(root, &args),
+        Command::Tools(args) => command::tools(&args),
+        Command::Check(args) => command::check(root, &args),
+        Command::Tour => command::tour(root),
+    };
+    let exit = done.unwrap_or_else(|CliError { exit, message }| {
+        complain(&message);
+        exit
+    });
+    ExitCode::from(exit)
+}
+
+/// Logs go to standard error, and only where `TOLLGATE_LOG` asks for them.
+fn listen() {
+    if let Ok(filter) = EnvFilter::try_from_env("TOLLGATE_LOG") {
+        let spans = fmt::format::FmtSpan::CLOSE;
+        fmt()
+            .with_env_filter(filter)
+            .with_span_events(spans)
+            .with_writer(std::io::stderr)
+            .init();
+    }
+}
+
+/// One line, or several, for a person.
+fn complain(message: &str) {
+    // There is nobody left to tell if this fails.
+    drop(writeln!(std::io::stderr(), "tollgate: {message}"));
+}
+
+/// Data on standard output. A reader that went away is no fault of ours.
+fn print(text: &str) {
+    drop(std::io::stdout().write_all(text.as_bytes()));
+}
