@@ -3,6 +3,14 @@
 use crate::grade::{Kind, is_dangerous, kind};
 use crate::{Simple, WordKind, prefix, read};
 
+/// The text as the shell would read it back as one word, quoted only where it must be to stay one.
+fn one_word(text: &str) -> String {
+    if !text.is_empty() && !text.contains(char::is_whitespace) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Most spellings [`Simple::others`] gives.
 const OTHERS_MAX: usize = 16;
 
@@ -14,14 +22,19 @@ impl Simple {
     }
 
     /// The command with quotes removed and single spaces, without redirects and without assignments
-    /// that change no lookup. A command that only assigns keeps its assignments.
+    /// that change no lookup. A command that only assigns keeps its assignments. A word that is empty or
+    /// holds white space is put in single quotes: without them `rm 'a b'` would read like `rm a b`.
     pub fn canonical(&self) -> String {
         let kept = self
             .assignments
             .iter()
             .filter(|assignment| self.words.is_empty() || is_dangerous(&assignment.name));
         let kept = kept.map(|assignment| format!("{}={}", assignment.name, assignment.value.text));
-        let words = self.words.iter().map(|word| word.text.clone());
+        let words = self.words.iter().map(|word| match word.kind {
+            // What is not understood stands as it was written, and the command is opaque.
+            WordKind::Dynamic => word.text.clone(),
+            WordKind::Literal | WordKind::Glob | WordKind::Tilde => one_word(&word.text),
+        });
         kept.chain(words).collect::<Vec<_>>().join(" ")
     }
 

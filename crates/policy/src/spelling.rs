@@ -148,14 +148,21 @@ fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
         // COMPAT: a blanket deny of everything does not reach directories outside, or every agent with
         // an allow list would lose the ones its user has opened.
         Layer::Base => !(subject.permission == "external_directory" && is_blanket_deny(rule)),
-        // SECURITY: a reply for a pattern was given without knowing what an opaque command would run.
-        Layer::Session | Layer::Saved => {
-            rule.action != Action::Allow
-                || subject.opaque.is_none()
-                || (rule.pattern.is_exact() && rule.pattern.text() == subject.source)
-        }
+        Layer::Session | Layer::Saved => rule.action != Action::Allow || is_answered(subject, rule),
         Layer::Hard => true,
     }
+}
+
+/// Whether a reply that was kept can speak of this subject.
+fn is_answered(subject: &Subject, rule: &Rule) -> bool {
+    if rule.pattern.is_exact() && rule.pattern.text() == subject.source {
+        return true;
+    }
+    // SECURITY: a reply to one exact command was given to these very characters: its canonical text may
+    // be that of another command. And a reply for a pattern was given without knowing what an opaque
+    // command would run.
+    let is_other = subject.kind == SubjectKind::Command && rule.pattern.is_exact();
+    subject.opaque.is_none() && !is_other
 }
 
 fn is_blanket_deny(rule: &Rule) -> bool {

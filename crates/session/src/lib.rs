@@ -9,4 +9,4 @@ mod transcript;
 
 pub use event::{Event, Events, Unheard};
 pub use loops::{Ended, Furniture, Refused, Session, SessionError, Stop};
-pub use transcript::{Transcript, Untold};
+pub use transcript::{Transcript, Untold, message_id};

@@ -1,7 +1,7 @@
 //! The loop. A call is prepared only after the one before it has ended, so what it resolves and
 //! reads is what earlier writers left.
 
-use crate::{Event, Events, Transcript};
+use crate::{Event, Events, Transcript, message_id};
 use gate::{
     Fault, Problem,
     authority::RootAuthority,
@@ -183,7 +183,7 @@ impl<'s> Session<'s> {
                 return Ok(self.end(Stop::Model, text));
             }
             if let Some(stop) = self
-                .take_turn(&table, &format!("msg_{at:06}"), &turn)
+                .take_turn(&table, &message_id(self.with.id, at), &turn)
                 .await?
             {
                 return Ok(self.end(stop, text));

@@ -30,19 +30,19 @@ const UNDERSTOOD: &[(&str, &[&str])] = &[
     ("'if' x", &["if x"]),
     ("\\time x", &["time x"]),
     ("{} x", &["{} x"]),
-    ("echo 'a b' \"c d\" e\\ f", &["echo a b c d e f"]),
+    ("echo 'a b' \"c d\" e\\ f", &["echo 'a b' 'c d' 'e f'"]),
     ("echo 'a'\"b\"c''\"\"", &["echo abc"]),
     ("echo \"a\\\"b\\\\c\\d\\$x\\`\"", &["echo a\"b\\c\\d$x`"]),
     ("echo 'a\\b'", &["echo a\\b"]),
-    ("echo 'a\nb; c'", &["echo a\nb; c"]),
+    ("echo 'a\nb; c'", &["echo 'a\nb; c'"]),
     ("echo \"a;b|c&d<e>f(g)#h\"", &["echo a;b|c&d<e>f(g)#h"]),
     ("echo \\; \\| \\$x \\`", &["echo ; | $x `"]),
     (
         "echo $ a$ \"$\" \"a$ b\" $. 5$/x",
-        &["echo $ a$ $ a$ b $. 5$/x"],
+        &["echo $ a$ $ 'a$ b' $. 5$/x"],
     ),
     ("r\\\nm x", &["rm x"]),
-    ("ec\\\nho \"a\\\nb\" 'a\\\nb'", &["echo ab a\\\nb"]),
+    ("ec\\\nho \"a\\\nb\" 'a\\\nb'", &["echo ab 'a\\\nb'"]),
     ("echo !x !! \"!x\"", &["echo !x !! !x"]),
     (
         "echo HEAD@{1} stash@{0} a{b} {} {a {,",
@@ -50,7 +50,7 @@ const UNDERSTOOD: &[(&str, &[&str])] = &[
     ),
     (
         "git commit -m 'héllo wörld — ok'",
-        &["git commit -m héllo wörld — ok"],
+        &["git commit -m 'héllo wörld — ok'"],
     ),
     ("A=1 B='x y' make all", &["make all"]),
     ("A=1", &["A=1"]),
@@ -128,7 +128,7 @@ const UNKNOWN: &[(&str, &str, &[&str])] = &[
     (
         "echo \"$(rm \"x y\")\"",
         "a command substitution",
-        &["rm x y", "echo $(rm \"x y\")"],
+        &["rm 'x y'", "echo $(rm \"x y\")"],
     ),
     (
         "echo `rm x`",

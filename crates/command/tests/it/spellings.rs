@@ -177,7 +177,8 @@ fn the_canonical_form_drops_what_changes_nothing() {
         ("FOO=1  rm\t-rf 'x'", "rm -rf x"),
         ("PATH=x A=1 rm y", "PATH=x rm y"),
         ("ls 2>/dev/null a", "ls a"),
-        ("r''m \"a b\"", "rm a b"),
+        ("r''m \"a b\"", "rm 'a b'"),
+        ("rm '' \"it's a\"", "rm '' 'it'\\''s a'"),
         ("A=1 B=2", "A=1 B=2"),
     ];
     for (text, canonical) in cases {

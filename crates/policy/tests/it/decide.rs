@@ -497,3 +497,23 @@ allow answer      bash \"/bin/rm x\" by bash \"rm *\" ask (t:2:1): ann said yes 
 "
     );
 }
+
+#[test]
+fn an_exact_reply_is_for_the_very_characters_it_was_given_to() {
+    let mut layers = RuleLayers::default();
+    layers.session = vec![Rule::new(
+        "bash",
+        Pattern::exact("rm x y"),
+        Action::Allow,
+        Origin::named("reply"),
+    )];
+    let book = RuleBook::new(layers);
+    let action = |source: &str, canonical: &str| {
+        let subject = Subject::command("bash", canonical, source, Vec::new());
+        decide(&book.current(), &Arc::from([subject]), None).action()
+    };
+    assert_eq!(action("rm x y", "rm x y"), Action::Allow);
+    // Another file, whatever form the canonical text has.
+    assert_eq!(action("rm 'x y'", "rm x y"), Action::Ask);
+    assert_eq!(action("rm  x y", "rm x y"), Action::Ask);
+}

@@ -46,9 +46,10 @@ fn decide_one(layers: &RuleLayers, subject: &Subject) -> Action {
 
     // What cannot be told is allowed by a star that nothing narrows, and by nothing else.
     if is_opaque && action == Action::Allow {
-        let about: Vec<&Rule> = layers
-            .base
+        let about: Vec<&Rule> = base
             .iter()
+            .flatten()
+            .copied()
             .filter(|rule| glob(&rule.permission, &subject.permission))
             .collect();
         let is_narrowed = about
@@ -71,7 +72,9 @@ fn decide_one(layers: &RuleLayers, subject: &Subject) -> Action {
         for slot in &mut heard {
             let rule = slot.unwrap();
             let is_this = rule.pattern.is_exact() && rule.pattern.text() == subject.source;
-            if is_opaque && rule.action == Action::Allow && !is_this {
+            let is_other =
+                subject.kind == SubjectKind::Command && rule.pattern.is_exact() && !is_this;
+            if rule.action == Action::Allow && (is_other || (is_opaque && !is_this)) {
                 *slot = None;
             }
         }

@@ -1,0 +1,418 @@
+//! What a command line is asked as, and what rules say to each of its spellings.
+
+use crate::world::{command, denied_by, unasked};
+use conform::testkit::{Bench, MemoryHost};
+use policy::Action::{self, Allow, Ask, Deny};
+use schema::RawArguments;
+use serde_json::{Value, json};
+use tollgate_gate::{access::Spawn, check::CheckedAsk, tool::AnyTool};
+use tools::Bash;
+
+fn asks_of(rules: &[(&str, &str, Action)], arguments: Value) -> (Action, Vec<CheckedAsk>) {
+    let files = [
+        (".env", "KEY=1"),
+        ("src/a", ""),
+        ("/etc/hosts", ""),
+        ("/out/x", ""),
+    ];
+    let bench = Bench::on(MemoryHost::with(&files), rules);
+    let tools = [AnyTool::new(Bash)];
+    let checked = bench
+        .check(&tools, "bash", RawArguments::Json(arguments))
+        .unwrap();
+    (checked.action, checked.asks)
+}
+
+/// A permission and the patterns asked under it.
+type Asked<'a> = (&'a str, &'a [&'a str]);
+
+/// Holds a call of bash against the action, and the permissions with their patterns.
+fn check(
+    rules: &[(&str, &str, Action)],
+    arguments: &Value,
+    action: Action,
+    expected: &[Asked<'_>],
+) {
+    let (found, asks) = asks_of(rules, arguments.clone());
+    let asks: Vec<(&str, Vec<&str>)> = asks
+        .iter()
+        .map(|it| {
+            let patterns = it.patterns.iter().map(String::as_str).collect();
+            (it.permission.as_str(), patterns)
+        })
+        .collect();
+    let expected: Vec<(&str, Vec<&str>)> = expected
+        .iter()
+        .map(|(permission, patterns)| (*permission, patterns.to_vec()))
+        .collect();
+    assert_eq!((found, asks), (action, expected), "{arguments}");
+}
+
+/// Everything is allowed but one program.
+const NO_RM: [(&str, &str, Action); 2] = [("*", "*", Allow), ("bash", "rm *", Deny)];
+
+/// The line, the action under [`NO_RM`], and what is asked as `bash`. The source text of a line
+/// that is not understood whole stands last, once.
+const SPELLINGS: &[(&str, Action, &[&str])] = &[
+    ("rm x", Deny, &["rm x"]),
+    ("rm", Deny, &["rm"]),
+    ("rm -- x", Deny, &["rm -- x"]),
+    // Among other commands.
+    ("a && rm x", Deny, &["a", "rm x"]),
+    ("a || rm x", Deny, &["a", "rm x"]),
+    ("a; rm x", Deny, &["a", "rm x"]),
+    ("a\nrm x", Deny, &["a", "rm x"]),
+    ("a | rm x", Deny, &["a", "rm x"]),
+    ("a & rm x", Deny, &["a", "rm x"]),
+    ("! rm x", Deny, &["rm x"]),
+    ("(rm x)", Deny, &["rm x"]),
+    ("{ rm x; }", Deny, &["rm x"]),
+    // In another spelling.
+    ("/bin/rm x", Deny, &["/bin/rm x"]),
+    ("./rm x", Deny, &["./rm x"]),
+    ("\\rm x", Deny, &["\\rm x"]),
+    ("r\\m x", Deny, &["r\\m x"]),
+    ("'rm' x", Deny, &["'rm' x"]),
+    ("\"rm\" x", Deny, &["\"rm\" x"]),
+    ("r''m x", Deny, &["r''m x"]),
+    ("rm\tx", Deny, &["rm\tx"]),
+    ("  rm   x  ", Deny, &["rm   x"]),
+    ("rm \\\n x", Deny, &["rm \\\n x"]),
+    ("FOO=1 rm x", Deny, &["FOO=1 rm x"]),
+    ("PATH=. rm x", Deny, &["PATH=. rm x"]),
+    ("2>&1 rm x", Deny, &["2>&1 rm x"]),
+    // Run by another program.
+    ("sudo rm x", Deny, &["sudo rm x"]),
+    ("env rm x", Deny, &["env rm x"]),
+    ("env A=1 rm x", Deny, &["env A=1 rm x"]),
+    ("xargs rm", Deny, &["xargs rm"]),
+    ("command rm x", Deny, &["command rm x"]),
+    ("nice -n 5 rm x", Deny, &["nice -n 5 rm x"]),
+    ("timeout 5 rm x", Deny, &["timeout 5 rm x"]),
+    ("find . -exec rm {} +", Deny, &["find . -exec rm {} +"]),
+    ("bash -c 'rm x'", Deny, &["bash -c 'rm x'"]),
+    ("eval 'rm x'", Deny, &["eval 'rm x'"]),
+    // Inside what is not understood whole.
+    ("$(rm x)", Deny, &["rm x", "$(rm x)"]),
+    ("`rm x`", Deny, &["rm x", "`rm x`"]),
+    ("echo \"$(rm x)\"", Deny, &["rm x", "echo \"$(rm x)\""]),
+    ("cat <(rm x)", Deny, &["rm x", "cat <(rm x)"]),
+    (
+        "cat <<E\n$(rm x)\nE",
+        Deny,
+        &["cat", "rm x", "cat <<E\n$(rm x)\nE"],
+    ),
+    (
+        "if true; then rm x; fi",
+        Deny,
+        &["true", "rm x", "if true; then rm x; fi"],
+    ),
+    (
+        "for f in a; do rm x; done",
+        Deny,
+        &["rm x", "for f in a; do rm x; done"],
+    ),
+    ("f() { rm x; }; f", Deny, &["rm x", "f", "f() { rm x; }; f"]),
+    ("time rm x", Deny, &["rm x", "time rm x"]),
+    // What cannot be told is not allowed beside a narrower deny.
+    ("$CMD x", Ask, &["$CMD x"]),
+    ("r? x", Ask, &["r? x"]),
+    ("echo $X", Ask, &["echo $X"]),
+    ("sudo ls", Ask, &["sudo ls"]),
+    ("python -c 'x'", Ask, &["python -c 'x'"]),
+    ("alias q=rm; q x", Ask, &["alias q=rm", "q x"]),
+    ("cat <<'E'\nrm x\nE", Ask, &["cat", "cat <<'E'\nrm x\nE"]),
+    ("echo 'a", Ask, &["echo 'a"]),
+    // A blank that is none to the shell.
+    ("rm\u{a0}x", Ask, &["rm\u{a0}x"]),
+    // Words that only look like it.
+    ("ls", Allow, &["ls"]),
+    ("rmdir x", Allow, &["rmdir x"]),
+    ("echo rm x", Allow, &["echo rm x"]),
+    ("echo 'a && rm x'", Allow, &["echo 'a && rm x'"]),
+    ("ls # rm x", Allow, &["ls"]),
+    ("# rm x", Allow, &["# rm x"]),
+    (";", Ask, &[";"]),
+];
+
+#[test]
+fn no_spelling_of_a_denied_command_is_allowed() {
+    for (line, action, patterns) in SPELLINGS {
+        check(&NO_RM, &command(line), *action, &[("bash", patterns)]);
+    }
+}
+
+#[test]
+fn a_denied_command_is_not_run_in_any_spelling_either() {
+    let denied = SPELLINGS.iter().filter(|(_, action, _)| *action == Deny);
+    for (line, ..) in denied {
+        let bench = Bench::new(&NO_RM);
+        let by = denied_by(bench.run(Bash, command(line), unasked));
+        assert_eq!(by, "user:2:1: bash rm *", "{line}");
+        assert_eq!(bench.host.ran(), [""; 0]);
+    }
+}
+
+#[test]
+fn an_allow_of_one_program_allows_nothing_beside_it() {
+    let rules = [("bash", "ls *", Allow)];
+    for (line, action) in [
+        ("ls x", Allow),
+        ("ls x | ls", Allow),
+        ("ls x; cat y", Ask),
+        ("ls $(cat y)", Ask),
+        ("ls $X", Ask),
+        ("ls `cat y`", Ask),
+        ("ls <(cat y)", Ask),
+        ("ls > out", Ask),
+        ("ls < .env", Ask),
+        ("PATH=. ls x", Ask),
+        ("/tmp/ls x", Ask),
+        ("ls\u{a0}x", Ask),
+        ("if true; then ls; fi", Ask),
+    ] {
+        assert_eq!(asks_of(&rules, command(line)).0, action, "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_allowed_only_by_a_plain_allow_of_everything() {
+    for line in [
+        "$CMD x",
+        "echo $(date)",
+        "sudo ls",
+        "for f in a; do ls; done",
+    ] {
+        assert_eq!(
+            asks_of(&[("bash", "*", Allow)], command(line)).0,
+            Allow,
+            "{line}"
+        );
+        for narrower in [("bash", "git push *", Ask), ("b*", "x", Deny)] {
+            let rules = [("bash", "*", Allow), narrower];
+            assert_eq!(asks_of(&rules, command(line)).0, Ask, "{line}");
+        }
+        assert_eq!(
+            asks_of(&[("bash", "?*", Allow)], command(line)).0,
+            Ask,
+            "{line}"
+        );
+    }
+}
+
+/// Everything is allowed, so that only what is asked shows.
+const ALL: [(&str, &str, Action); 1] = [("*", "*", Allow)];
+
+#[test]
+fn a_redirect_is_asked_as_what_it_does_to_its_file() {
+    let cases: &[(&str, &[Asked<'_>])] = &[
+        ("echo hi > src/a", &[("edit", &["src/a"])]),
+        ("echo hi >> src/a", &[("edit", &["src/a"])]),
+        ("echo hi >| src/a", &[("edit", &["src/a"])]),
+        ("echo hi &> src/a", &[("edit", &["src/a"])]),
+        ("echo hi >& src/a", &[("edit", &["src/a"])]),
+        ("echo hi > 'a b'", &[("edit", &["a b"])]),
+        ("cat < .env", &[("read", &[".env"])]),
+        ("cat 0<./x/../.env", &[("read", &[".env"])]),
+        ("cat <> .env", &[("read", &[".env"]), ("edit", &[".env"])]),
+        (
+            "ls > /out/y",
+            &[("external_directory", &["/out/*"]), ("edit", &["/out/y"])],
+        ),
+        (
+            "ls > /out/y 2> e",
+            &[
+                ("external_directory", &["/out/*"]),
+                ("edit", &["/out/y", "e"]),
+            ],
+        ),
+        (
+            "ls > ../etc/hosts",
+            &[
+                ("external_directory", &["/etc/*"]),
+                ("edit", &["/etc/hosts"]),
+            ],
+        ),
+        (
+            "ls > /dev/nullfoo",
+            &[
+                ("external_directory", &["/dev/*"]),
+                ("edit", &["/dev/nullfoo"]),
+            ],
+        ),
+        (
+            "ls > /dev/null/../../etc/hosts",
+            &[
+                ("external_directory", &["/etc/*"]),
+                ("edit", &["/etc/hosts"]),
+            ],
+        ),
+        ("cat < /dev/tcp/h/80", &[("network", &["h:80"])]),
+        ("echo > /dev/udp/h/53", &[("network", &["h:53"])]),
+        // Neutral: no file is harmed or learned from.
+        ("ls 2>&1", &[]),
+        ("ls >&2", &[]),
+        ("ls 2>&-", &[]),
+        ("ls > /dev/null", &[]),
+        ("ls &>/dev/null", &[]),
+        ("cat < /dev/stdin", &[]),
+    ];
+    for (line, files) in cases {
+        let bash: [Asked<'_>; 1] = [("bash", &[line])];
+        check(&ALL, &command(line), Allow, &[*files, &bash].concat());
+    }
+}
+
+#[test]
+fn a_redirect_of_a_group_or_of_nothing_counts_as_well() {
+    for line in ["{ ls; } > src/a", "(ls) > src/a"] {
+        check(
+            &ALL,
+            &command(line),
+            Allow,
+            &[("edit", &["src/a"]), ("bash", &["ls"])],
+        );
+    }
+    let outside: [(&str, &[&str]); 2] = [
+        ("external_directory", &["/etc/*"]),
+        ("edit", &["/etc/hosts"]),
+    ];
+    check(&ALL, &command("> /etc/hosts"), Allow, &outside);
+}
+
+#[test]
+fn rules_about_files_hold_for_redirects() {
+    for (line, rules, action) in [
+        ("echo hi > src/a", &[("bash", "*", Allow)][..], Ask),
+        (
+            "echo hi > src/a",
+            &[("*", "*", Allow), ("edit", "src/*", Deny)],
+            Deny,
+        ),
+        (
+            "cat < .env",
+            &[("*", "*", Allow), ("read", "*.env", Deny)],
+            Deny,
+        ),
+        (
+            "cat < x/../.env",
+            &[("*", "*", Allow), ("read", ".env", Ask)],
+            Ask,
+        ),
+        (
+            "ls > /etc/hosts",
+            &[("*", "*", Allow), ("external_directory", "*", Ask)],
+            Ask,
+        ),
+        (
+            "cat < /dev/tcp/h/80",
+            &[("*", "*", Allow), ("network", "h:*", Deny)],
+            Deny,
+        ),
+        (
+            "ls > /dev/null",
+            &[("bash", "*", Allow), ("edit", "*", Deny)],
+            Allow,
+        ),
+    ] {
+        assert_eq!(asks_of(rules, command(line)).0, action, "{line}");
+    }
+}
+
+#[test]
+fn a_redirect_to_what_cannot_be_told_makes_the_line_opaque() {
+    for line in [
+        "ls > $F",
+        "ls > \"$F\"",
+        "ls > *.txt",
+        "ls > ~/x",
+        "ls > ''",
+        "cd x && ls > y",
+        "(cd x); ls > y",
+        "pushd x && ls >> y",
+    ] {
+        assert_eq!(asks_of(&ALL, command(line)).0, Allow, "{line}");
+        let (action, asks) = asks_of(&NO_RM, command(line));
+        assert_eq!(action, Ask, "{line}");
+        let [bash] = asks.as_slice() else {
+            panic!("{line}: {asks:?}")
+        };
+        assert_eq!(bash.patterns.last().map(String::as_str), Some(line));
+        let opaque = bash.decision.subject().opaque.as_deref().unwrap();
+        assert!(opaque.starts_with("redirect "), "{opaque}");
+    }
+    // An absolute path does not depend on the directory.
+    let files: [(&str, &[&str]); 3] = [
+        ("external_directory", &["/out/*"]),
+        ("edit", &["/out/y"]),
+        ("bash", &["cd x", "ls > /out/y"]),
+    ];
+    check(&NO_RM, &command("cd x && ls > /out/y"), Allow, &files);
+}
+
+#[test]
+fn a_workdir_outside_is_asked_and_relative_targets_start_there() {
+    let ls = |line: &str, workdir: &str| json!({"command": line, "workdir": workdir});
+    let cases: &[(Value, &[Asked<'_>])] = &[
+        (
+            ls("ls", "/out"),
+            &[("external_directory", &["/out/*"]), ("bash", &["ls"])],
+        ),
+        (
+            ls("ls", "../out"),
+            &[("external_directory", &["/out/*"]), ("bash", &["ls"])],
+        ),
+        (ls("ls", "src"), &[("bash", &["ls"])]),
+        (ls("ls", "/w/src"), &[("bash", &["ls"])]),
+        (
+            ls("ls > y", "src"),
+            &[("edit", &["src/y"]), ("bash", &["ls > y"])],
+        ),
+        (
+            ls("ls > y", "/out"),
+            &[
+                ("external_directory", &["/out/*"]),
+                ("edit", &["/out/y"]),
+                ("bash", &["ls > y"]),
+            ],
+        ),
+    ];
+    for (arguments, expected) in cases {
+        check(&ALL, arguments, Allow, expected);
+    }
+    let rules = [("*", "*", Allow), ("external_directory", "/out/*", Deny)];
+    assert_eq!(asks_of(&rules, ls("ls", "/out")).0, Deny);
+}
+
+#[test]
+fn an_empty_line_is_a_fault_of_the_arguments_and_a_comment_is_asked_whole() {
+    let bench = Bench::new(&ALL);
+    for line in ["", " ", "\n\t"] {
+        let result = bench.run(Bash, command(line), unasked).unwrap_err();
+        assert!(
+            result.to_string().contains("command: may not be empty"),
+            "{result}"
+        );
+    }
+    for line in ["# x", "FOO=1", "cd ."] {
+        check(&[], &command(line), Ask, &[("bash", &[line])]);
+    }
+    assert_eq!(Spawn::new("true").timeout_ms(), 120_000);
+}
+
+#[test]
+fn what_an_always_would_save_is_offered_only_where_it_is_safe() {
+    for (line, always) in [
+        ("git log --oneline -5", &["git log *"][..]),
+        ("ls -la && ls x", &["ls *"]),
+        ("sudo rm x", &[]),
+        ("git", &[]),
+        ("bash -c ls", &[]),
+    ] {
+        let (_, asks) = asks_of(&[], command(line));
+        let [bash] = asks.as_slice() else {
+            panic!("{line}")
+        };
+        assert_eq!(bash.always, always, "{line}");
+    }
+}

@@ -1,0 +1,9 @@
+//! The erased form of a tool cannot be implemented.
+
+#![expect(unused, reason = "only whether it compiles is asked")]
+
+use tollgate_gate as gate;
+
+use gate::tool::AnyTool;
+
+fn main() {}

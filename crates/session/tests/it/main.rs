@@ -1,0 +1,11 @@
+//! The loop between a scripted model and the gates, on a machine in memory.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
+mod ends;
+mod scene;
+mod turns;
