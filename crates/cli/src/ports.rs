@@ -32,7 +32,7 @@ pub(crate) struct StoredTranscript<'s> {
 impl Transcript for StoredTranscript<'_> {
     fn append(&self, at: usize, message: &Message) -> Result<(), String> {
         let json = serde_json::to_string(message).map_err(|error| error.to_string())?;
-        let id = format!("msg_{at:06}");
+        let id = session::message_id(self.session, at);
         let at = u64::try_from(at).map_err(|error| error.to_string())?;
         self.store
             .append_message(self.session, at, &id, &json)

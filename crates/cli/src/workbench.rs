@@ -38,6 +38,8 @@ pub(crate) struct Workbench {
     pub(crate) tools: Vec<AnyTool>,
     pub(crate) limits: Limits,
     pub(crate) session: String,
+    /// The message of a single call.
+    message: String,
     session_dir: PathBuf,
     /// What the configuration says that is suspicious but stops nothing.
     pub(crate) warnings: Vec<String>,
@@ -185,6 +187,7 @@ impl Workbench {
             host,
             tools: tools::builtins(),
             limits,
+            message: session::message_id(&session, 0),
             session,
             session_dir,
             warnings,
@@ -219,7 +222,7 @@ impl Workbench {
             limits: self.limits,
             agent: &self.agent.name,
             session: &self.session,
-            message: "msg_000000",
+            message: &self.message,
         };
         Room::open(root, parts)
     }
