@@ -1,0 +1,335 @@
+//! The journal: one row for each record of the gate, written before anything rests on it.
+//!
+//! Must not change or delete a row.
+
+use crate::{
+    error::StoreError,
+    id::ascending_id,
+    store::{Store, signed},
+};
+use gate::journal::{Event, Journal, Record};
+use policy::{Action, AnsweredBy, Decision, Rule, Step};
+use rusqlite::{Row, ToSql, named_params, types::Type};
+use serde_json::{Value, json};
+use std::{error::Error, process, sync::OnceLock};
+
+/// A record as it was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its number; a later record has a greater one.
+    pub id: i64,
+    /// When it was kept, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The session's id.
+    pub session: String,
+    /// The message's id.
+    pub message: String,
+    /// The process that kept it, by a name that no other process ever has.
+    pub process: String,
+    /// The number the system gave to that process.
+    pub pid: u32,
+    /// The call, unique in its process.
+    pub call: u64,
+    /// The id of the call in the model's message.
+    pub tool_call_id: String,
+    /// The tool that was called.
+    pub tool: String,
+    /// What happened.
+    pub event: StoredEvent,
+}
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredEvent {
+    /// Before the effect.
+    Intent {
+        /// The effect, in one line.
+        effect: String,
+        /// Under which decision.
+        ruling: Ruling,
+    },
+    /// After the effect.
+    Outcome {
+        /// The effect, as in its intent.
+        effect: String,
+        /// Whether it was had, or why not.
+        result: Result<(), String>,
+    },
+    /// A call that a gate refused.
+    Refused {
+        /// The gate's name.
+        gate: String,
+        /// The words the model was given.
+        words: String,
+        /// The decision it rests on, if it rests on one.
+        ruling: Option<Ruling>,
+    },
+}
+
+/// A decision as it was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// What to do.
+    pub action: Action,
+    /// Where the action comes from: `default`, a rule after its layer, or `approver` with who said yes,
+    /// when, and to which rule.
+    pub decided_by: String,
+    /// The generation of the rules it was made under.
+    pub generation: u64,
+    /// How it was reached: a JSON list of `{"step", "permission", "pattern", "rule"?, "origin"?:
+    /// {"file", "line", "column"}, "action", "note"?}`.
+    pub trace: String,
+}
+
+/// Which records to look up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter<'a> {
+    /// Every record.
+    All,
+    /// Those of a session.
+    Session(&'a str),
+    /// Those greater than this number.
+    After(i64),
+}
+
+impl Journal for Store {
+    fn append(&self, record: Record) -> Result<(), String> {
+        self.keep(&record).map_err(|error| error.to_string())
+    }
+}
+
+impl Store {
+    fn keep(&self, record: &Record) -> Result<(), StoreError> {
+        static PROCESS: OnceLock<String> = OnceLock::new();
+        const SQL: &str = "INSERT INTO journal
+            (at_ms, session, message, process, pid, call, tool_call_id, tool,
+             kind, effect, result, action, decided_by, gate, generation, trace)
+            VALUES
+            (:at_ms, :session, :message, :process, :pid, :call, :tool_call_id, :tool,
+             :kind, :effect, :result, :action, :decided_by, :gate, :generation, :trace)";
+        let Record { ids, tool, event } = record;
+        let at_ms = self.now_ms();
+        let process = PROCESS.get_or_init(|| ascending_id("prc", at_ms));
+        let row = EventRow::of(event);
+        let ruling = row.ruling.as_ref();
+        self.write(|transaction| {
+            transaction.prepare_cached(SQL)?.execute(named_params! {
+                ":at_ms": signed(at_ms),
+                ":session": ids.session,
+                ":message": ids.message,
+                ":process": process,
+                ":pid": process::id(),
+                ":call": signed(ids.call.number()),
+                ":tool_call_id": ids.tool_call_id,
+                ":tool": tool,
+                ":kind": row.kind,
+                ":effect": row.effect,
+                ":result": row.result,
+                ":action": ruling.map(|it| it.action.to_string()),
+                ":decided_by": ruling.map(|it| &it.decided_by),
+                ":gate": row.gate,
+                ":generation": ruling.map(|it| signed(it.generation)),
+                ":trace": ruling.map(|it| &it.trace),
+            })?;
+            Ok(())
+        })
+    }
+
+    /// The records that the filter names, oldest first.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn journal(&self, filter: Filter<'_>) -> Result<Vec<StoredRecord>, StoreError> {
+        self.read(|connection| {
+            let records = |condition: &str, value: &dyn ToSql| {
+                let sql = format!("SELECT * FROM journal WHERE {condition} ORDER BY id");
+                connection
+                    .prepare_cached(&sql)?
+                    .query_map([value], record)?
+                    .collect()
+            };
+            match filter {
+                Filter::All => records("?1", &true),
+                Filter::Session(session) => records("session = ?1", &session),
+                Filter::After(id) => records("id > ?1", &id),
+            }
+        })
+    }
+
+    /// The intents without an outcome, oldest first: effects of calls that are under way, or of which it
+    /// is unknown how far they got. Of several like intents of one call the last count as open.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn open_intents(&self) -> Result<Vec<StoredRecord>, StoreError> {
+        const SQL: &str = "SELECT intent.* FROM
+            (SELECT *, row_number() OVER (PARTITION BY process, call, effect ORDER BY id) AS nth
+             FROM journal WHERE kind = 'intent') AS intent
+            LEFT JOIN
+            (SELECT process, call, effect, count(*) AS count
+             FROM journal WHERE kind = 'outcome' GROUP BY process, call, effect) AS outcome
+            USING (process, call, effect)
+            WHERE nth > coalesce(outcome.count, 0) ORDER BY intent.id";
+        self.read(|connection| {
+            connection
+                .prepare_cached(SQL)?
+                .query_map([], record)?
+                .collect()
+        })
+    }
+}
+
+/// The columns in which the kinds of events differ.
+#[derive(Default)]
+struct EventRow<'a> {
+    kind: &'static str,
+    effect: Option<&'a str>,
+    result: Option<String>,
+    gate: Option<String>,
+    ruling: Option<Ruling>,
+}
+
+impl<'a> EventRow<'a> {
+    fn of(event: &'a Event) -> Self {
+        match event {
+            Event::Intent { effect, decision } => Self {
+                kind: "intent",
+                effect: Some(effect),
+                ruling: Some(Ruling::of(decision)),
+                ..Self::default()
+            },
+            Event::Outcome { effect, result } => Self {
+                kind: "outcome",
+                effect: Some(effect),
+                result: result.as_ref().err().cloned(),
+                ..Self::default()
+            },
+            Event::Refused(refusal) => Self {
+                kind: "refused",
+                result: Some(refusal.to_string()),
+                gate: Some(refusal.gate().to_string()),
+                ruling: refusal.decision().map(Ruling::of),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl Ruling {
+    fn of(decision: &Decision) -> Self {
+        let decided_by = match decision.by() {
+            AnsweredBy::Rule { rule, layer } => format!("{layer} {rule}"),
+            AnsweredBy::Default => "default".to_owned(),
+            AnsweredBy::Approver(answer) => {
+                let asked_by = decision
+                    .rule()
+                    .map_or_else(|| "default".to_owned(), ToString::to_string);
+                format!(
+                    "approver {:?} at {} ms, asked by {asked_by}",
+                    answer.who, answer.at_ms
+                )
+            }
+        };
+        let steps: Vec<Value> = decision.trace().steps.iter().map(step).collect();
+        Self {
+            action: decision.action(),
+            decided_by,
+            generation: decision.generation(),
+            trace: Value::from(steps).to_string(),
+        }
+    }
+
+    /// Reads what [`Ruling::of`] made, if the row has one.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+        let Some(action) = row.get::<_, Option<String>>("action")? else {
+            return Ok(None);
+        };
+        let action = action
+            .parse()
+            .map_err(|error| unreadable(row, "action", error))?;
+        let generation = row.get::<_, i64>("generation")?.cast_unsigned();
+        Ok(Some(Self {
+            action,
+            decided_by: row.get("decided_by")?,
+            generation,
+            trace: row.get("trace")?,
+        }))
+    }
+}
+
+fn step(step: &Step) -> Value {
+    let Step {
+        step,
+        permission,
+        pattern,
+        rule,
+        action,
+        note,
+    } = step;
+    let mut value = json!({"step": step.to_string(), "permission": permission, "pattern": pattern});
+    if let Some(Rule {
+        permission,
+        pattern,
+        action,
+        origin,
+    }) = rule
+    {
+        value["rule"] = format!("{permission} {} {action}", pattern.text()).into();
+        value["origin"] =
+            json!({"file": *origin.source, "line": origin.line, "column": origin.column});
+    }
+    value["action"] = action.to_string().into();
+    if !note.is_empty() {
+        value["note"] = note.as_str().into();
+    }
+    value
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
+    Ok(StoredRecord {
+        id: row.get("id")?,
+        at_ms: row.get::<_, i64>("at_ms")?.cast_unsigned(),
+        session: row.get("session")?,
+        message: row.get("message")?,
+        process: row.get("process")?,
+        pid: row.get("pid")?,
+        call: row.get::<_, i64>("call")?.cast_unsigned(),
+        tool_call_id: row.get("tool_call_id")?,
+        tool: row.get("tool")?,
+        event: event(row)?,
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    let result: Option<String> = row.get("result")?;
+    let ruling = Ruling::read(row)?;
+    match row.get::<_, String>("kind")?.as_str() {
+        "intent" => {
+            let ruling =
+                ruling.ok_or_else(|| unreadable(row, "action", "an intent without a decision"))?;
+            Ok(StoredEvent::Intent {
+                effect: row.get("effect")?,
+                ruling,
+            })
+        }
+        "outcome" => Ok(StoredEvent::Outcome {
+            effect: row.get("effect")?,
+            result: result.map_or(Ok(()), Err),
+        }),
+        "refused" => Ok(StoredEvent::Refused {
+            gate: row.get("gate")?,
+            words: result.unwrap_or_default(),
+            ruling,
+        }),
+        _ => Err(unreadable(row, "kind", "an unknown kind of record")),
+    }
+}
+
+fn unreadable(
+    row: &Row<'_>,
+    column: &str,
+    why: impl Into<Box<dyn Error + Send + Sync>>,
+) -> rusqlite::Error {
+    let index = row.as_ref().column_index(column).unwrap_or_default();
+    rusqlite::Error::FromSqlConversionFailure(index, Type::Text, why.into())
+}
