@@ -52,8 +52,9 @@ fn listen() {
     }
 }
 
-/// One line, or several, for a person.
+/// One line, or several, for a person. What a model or a file said may be part of it.
 fn complain(message: &str) {
+    let message = text::escape::visible(message);
     // There is nobody left to tell if this fails.
     drop(writeln!(std::io::stderr(), "tollgate: {message}"));
 }

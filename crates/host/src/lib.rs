@@ -10,6 +10,7 @@
 mod beneath;
 mod environment;
 mod file;
+mod git;
 mod keep;
 mod local;
 mod open_calls;

@@ -1,7 +1,7 @@
 //! The local machine as the gate sees it. Must not act on anything but an order of an open call.
 
 use crate::{
-    beneath, environment,
+    beneath, environment, git,
     open_calls::OpenCalls,
     options::{Hook, Moment, OpenError, Options, OutputLimits},
     process,
@@ -186,6 +186,10 @@ impl Machine {
         readable.extend(programs(&path, home.as_deref(), &state_dir));
         readable.push(workspace.clone());
 
+        let mut environment =
+            environment::of_child(&options.environment, &path, temp_dir.as_os_str());
+        environment.extend(git::identity(home.as_deref(), &environment));
+
         let opened =
             |role, path: &Path| directory(path).map_err(|error| unusable(role, path, error));
         let workspace_fd = opened("workspace", &workspace)?;
@@ -196,7 +200,7 @@ impl Machine {
             workspace_fd,
             root: opened("root", Path::new("/"))?,
             session_fd: opened("session directory", &session_dir)?,
-            environment: environment::of_child(&options.environment, &path, temp_dir.as_os_str()),
+            environment,
             readable,
             shell: process::shell(),
             limits: options.limits,

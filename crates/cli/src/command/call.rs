@@ -20,8 +20,9 @@ use schema::RawArguments;
 
 pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliError> {
     let state_dir = state_dir()?;
+    // Only a state folder that the workbench takes, out of every tool's reach, gets a store.
+    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir.clone()))?;
     let store = open_store(&state_dir)?;
-    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir))?;
     bench.warn();
     let approver = approver::choose(args.on_ask);
     let table = bench.table(&bench.tools)?;

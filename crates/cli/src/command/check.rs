@@ -22,7 +22,7 @@ use gate::{
 };
 use policy::{Action, Decision, Rule, RuleBook, RuleLayers, Ruleset, Step, StepKind};
 use serde_json::{Map, Value, json};
-use text::escape::visible_line;
+use text::escape::{visible, visible_line};
 
 pub(crate) fn check(root: &RootAuthority, args: &CheckArgs) -> Result<Exit, CliError> {
     let asked = Asked::of(args)?;
@@ -152,7 +152,7 @@ impl Report {
                 format!("{}\n{asks}{closed}why:\n{traces}", checked.action)
             }
             Err(NotRun::UnknownTool { .. }) if self.closed.is_some() => format!("deny\n{closed}"),
-            Err(why) => format!("deny\n  {why}\n"),
+            Err(why) => format!("deny\n  {}\n", visible(&why.to_string())),
         }
     }
 
@@ -212,7 +212,7 @@ fn ask_as_text(ask: &CheckedAsk) -> String {
     format!(
         "  {} {}: {}\n",
         ask.decision.action(),
-        ask.permission,
+        visible_line(&ask.permission),
         patterns.join(", ")
     )
 }

@@ -25,8 +25,9 @@ const SCRIPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub(crate) fn run(root: &RootAuthority, args: &RunArgs) -> Result<Exit, CliError> {
     let model = script(&args.script)?;
     let state_dir = state_dir()?;
+    // Only a state folder that the workbench takes, out of every tool's reach, gets a store.
+    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir.clone()))?;
     let store = open_store(&state_dir)?;
-    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir))?;
     bench.warn();
     let approver = approver::choose(args.on_ask);
     let events: &dyn Events = match args.format {

@@ -54,7 +54,10 @@ fn outcome(result: &Result<CallOutput, NotRun>) -> String {
             format!("ok: {}", shorten(last.unwrap_or_default()))
         }
         Err(why) => match why.gate() {
-            Some(gate) => format!("refused at gate {} ({gate}): {why}", gate.number()),
+            Some(gate) => {
+                let why = visible(&why.to_string());
+                format!("refused at gate {} ({gate}): {why}", gate.number())
+            }
             None => format!("failed: {}", visible(&why.to_string())),
         },
     }

@@ -143,11 +143,15 @@ fn reason(why: &NotRun) -> String {
     }
 }
 
-/// The rule or the person behind a decision.
+/// What is behind a decision: the rule, and where it asks, who said yes.
 fn by(decision: &Decision) -> String {
     if let AnsweredBy::Approver(answer) = decision.by() {
-        return format!("yes by {}", answer.who);
+        return format!("{}; yes by {}", asked_by(decision), answer.who);
     }
+    asked_by(decision)
+}
+
+fn asked_by(decision: &Decision) -> String {
     if let Some(why) = &decision.subject().ask_because {
         return why.clone();
     }

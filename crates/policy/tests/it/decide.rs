@@ -500,13 +500,16 @@ allow answer      bash \"/bin/rm x\" by bash \"rm *\" ask (t:2:1): ann said yes 
 
 #[test]
 fn an_exact_reply_is_for_the_very_characters_it_was_given_to() {
-    let mut layers = RuleLayers::default();
-    layers.session = vec![Rule::new(
+    let reply = Rule::new(
         "bash",
         Pattern::exact("rm x y"),
         Action::Allow,
         Origin::named("reply"),
-    )];
+    );
+    let layers = RuleLayers {
+        session: vec![reply],
+        ..RuleLayers::default()
+    };
     let book = RuleBook::new(layers);
     let action = |source: &str, canonical: &str| {
         let subject = Subject::command("bash", canonical, source, Vec::new());

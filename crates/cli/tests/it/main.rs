@@ -1,0 +1,18 @@
+//! The binary as its users meet it: started as a process, in folders of its own.
+//! Must not touch the real home, ask a real terminal, or assert times: what has to end is waited for.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
+mod bad_input;
+mod check;
+mod run;
+mod same_answer;
+mod sandboxed;
+mod terminal;
+mod tour;
+mod world;
