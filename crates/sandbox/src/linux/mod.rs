@@ -53,10 +53,6 @@ impl Launcher {
     /// When this program's own file cannot be opened. A machine without the means is not an error:
     /// see [`Launcher::confinement`].
     pub fn open() -> io::Result<Self> {
-        if std::env::args_os().nth(1).is_some_and(|arg| arg == MARKER) {
-            // A `main` that forgot `run_if_helper` would start itself again and again.
-            return Err(io::Error::other("the supervisor may not open a launcher"));
-        }
         Self::open_program(Path::new("/proc/self/exe"))
     }
 
@@ -75,6 +71,10 @@ impl Launcher {
     /// When the file cannot be opened.
     #[doc(hidden)]
     pub fn open_as_abi(program: &Path, abi_max: u32) -> io::Result<Self> {
+        if std::env::args_os().nth(1).is_some_and(|arg| arg == MARKER) {
+            // A `main` that forgot `run_if_helper` would start itself again and again.
+            return Err(io::Error::other("the supervisor may not open a launcher"));
+        }
         let program = File::open(program)?;
         let mut launcher = Self {
             program,
