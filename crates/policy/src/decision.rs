@@ -128,7 +128,8 @@ impl Decision {
 /// it turns an ask into an allow and never lifts a deny.
 ///
 /// Each subject is walked in this order, and no step undoes a deny:
-/// 1. The base rules by the spelling rule; no match asks.
+/// 1. The base rules by the spelling rule; no match asks. If there are rules of the project, the whole
+///    walk is done again with them behind the base rules, and the stricter of the two counts.
 /// 2. An opaque command is allowed only if `*` is and no narrower base rule asks or denies.
 /// 3. Session and saved rules: a deny counts, an allow lifts an ask it lies inside of, an ask is no reply.
 /// 4. Hard rules: only ever stricter.
@@ -209,15 +210,64 @@ impl<'r> Standing<'r> {
 
 /// Walks one subject through the steps of [`decide`], all but the answer.
 fn walk<'r>(rules: &'r Ruleset, subject: &Subject, trail: &mut Trail) -> Standing<'r> {
-    let base = judge(Layer::Base, &rules.layers().base, subject, trail);
-    let mut standing = base
-        .found
-        .map_or_else(Standing::cautious, |found| Standing::by(Layer::Base, found));
+    let base = rules.layers().base.as_slice();
+    let Some(both) = rules.base_and_project() else {
+        return walk_from(base, rules, subject, trail);
+    };
+    let silent = &mut Trail::silent();
+    let without = walk_from(base, rules, subject, silent);
+    let with = walk_from(both, rules, subject, silent);
+    if with.action == without.action {
+        return walk_from(base, rules, subject, trail);
+    }
+    let (from, note) = if with.action > without.action {
+        (
+            both,
+            format!("stricter than without the project: {}", without.action),
+        )
+    } else {
+        let loosened = with.action;
+        (
+            base,
+            format!("a project only tightens: it would say {loosened}"),
+        )
+    };
+    let standing = walk_from(from, rules, subject, trail);
+    let rule = with.by.map(|by| by.rule);
+    let text = &subject.canonical;
+    trail.step(
+        StepKind::Project,
+        subject,
+        text,
+        rule,
+        standing.action,
+        &note,
+    );
+    standing
+}
+
+/// Walks one subject with these rules for a base: those of the layer, or those of the project behind
+/// them.
+fn walk_from<'r>(
+    base_rules: &'r [Rule],
+    rules: &'r Ruleset,
+    subject: &Subject,
+    trail: &mut Trail,
+) -> Standing<'r> {
+    let base = judge(Layer::Base, base_rules, subject, trail);
+    let mut standing = base.found.map_or_else(Standing::cautious, |(index, rule)| {
+        let of_project = index.checked_sub(rules.layers().base.len());
+        let (layer, index) = match of_project {
+            Some(index) => (Layer::Project, index),
+            None => (Layer::Base, index),
+        };
+        Standing::by(layer, (index, rule))
+    });
     if let Some(why) = &subject.opaque
         && let Some((_, allow)) = base.found
         && standing.action == Action::Allow
     {
-        let narrower = narrower_caution(&rules.layers().base, subject);
+        let narrower = narrower_caution(base_rules, subject);
         if !allow.pattern.is_catch_all() || narrower.is_some() {
             standing = Standing::cautious();
             let note = format!("a pattern is not enough for what cannot be told: {why}");

@@ -12,6 +12,7 @@
 
 mod decision;
 mod evaluate;
+mod filter;
 mod rule;
 mod ruleset;
 mod spelling;
@@ -22,6 +23,7 @@ pub mod written;
 
 pub use decision::{Answer, AnsweredBy, Decision, decide};
 pub use evaluate::{disabled, evaluate, permission_of};
+pub use filter::PathFilter;
 pub use rule::{Action, Origin, Pattern, Rule, UnknownAction};
 pub use ruleset::{Layer, RuleBook, RuleLayers, Ruleset};
 pub use subject::{Subject, SubjectKind};

@@ -13,6 +13,9 @@ use crate::rule::Rule;
 pub enum Layer {
     /// Presets, agents and configuration, flattened: what holds before anybody is asked.
     Base,
+    /// Files of a repository that nobody has trusted: they tighten what the base rules say and never
+    /// loosen it.
+    Project,
     /// Replies and rules of this session.
     Session,
     /// Replies kept beyond the session.
@@ -25,6 +28,7 @@ impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Base => "base",
+            Self::Project => "project",
             Self::Session => "session",
             Self::Saved => "saved",
             Self::Hard => "hard",
@@ -37,6 +41,8 @@ impl fmt::Display for Layer {
 pub struct RuleLayers {
     /// See [`Layer::Base`].
     pub base: Vec<Rule>,
+    /// See [`Layer::Project`].
+    pub project: Vec<Rule>,
     /// See [`Layer::Session`].
     pub session: Vec<Rule>,
     /// See [`Layer::Saved`].
@@ -50,6 +56,7 @@ impl RuleLayers {
     pub fn of(&self, layer: Layer) -> &[Rule] {
         match layer {
             Layer::Base => &self.base,
+            Layer::Project => &self.project,
             Layer::Session => &self.session,
             Layer::Saved => &self.saved,
             Layer::Hard => &self.hard,
@@ -59,6 +66,7 @@ impl RuleLayers {
     fn of_mut(&mut self, layer: Layer) -> &mut Vec<Rule> {
         match layer {
             Layer::Base => &mut self.base,
+            Layer::Project => &mut self.project,
             Layer::Session => &mut self.session,
             Layer::Saved => &mut self.saved,
             Layer::Hard => &mut self.hard,
@@ -70,10 +78,22 @@ impl RuleLayers {
 #[derive(Clone, Debug)]
 pub struct Ruleset {
     layers: RuleLayers,
+    /// The base rules with those of the project behind them; `None` if there are none of the project.
+    base_and_project: Option<Vec<Rule>>,
     generation: u64,
 }
 
 impl Ruleset {
+    fn new(layers: RuleLayers, generation: u64) -> Self {
+        let has_project = !layers.project.is_empty();
+        let both = || [layers.base.as_slice(), &layers.project].concat();
+        Self {
+            base_and_project: has_project.then(both),
+            layers,
+            generation,
+        }
+    }
+
     /// The rules.
     pub fn layers(&self) -> &RuleLayers {
         &self.layers
@@ -84,9 +104,20 @@ impl Ruleset {
         self.generation
     }
 
-    /// Whether a permission is shut whole, see [`disabled`]: by the base rules, or by the hard ones.
+    /// The base rules with those of the project behind them, if there are any of the project.
+    ///
+    /// What the two lists say together counts only where it is stricter than the base rules alone.
+    pub fn base_and_project(&self) -> Option<&[Rule]> {
+        self.base_and_project.as_deref()
+    }
+
+    /// Whether a permission is shut whole, see [`disabled`]: by the base rules, with those of the
+    /// project or without, or by the hard ones.
     pub fn disabled(&self, permission: &str) -> bool {
-        disabled(&self.layers.base, permission) || disabled(&self.layers.hard, permission)
+        let mut lists = [&*self.layers.base, &*self.layers.hard]
+            .into_iter()
+            .chain(self.base_and_project());
+        lists.any(|rules| disabled(rules, permission))
     }
 }
 
@@ -97,10 +128,7 @@ pub struct RuleBook(RwLock<Arc<Ruleset>>);
 impl RuleBook {
     /// A book at generation 1.
     pub fn new(layers: RuleLayers) -> Self {
-        Self(RwLock::new(Arc::new(Ruleset {
-            layers,
-            generation: 1,
-        })))
+        Self(RwLock::new(Arc::new(Ruleset::new(layers, 1))))
     }
 
     /// The rules as they are now.
@@ -112,10 +140,9 @@ impl RuleBook {
     /// Adds rules behind those of a layer.
     pub fn append(&self, layer: Layer, rules: Vec<Rule>) {
         let mut slot = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Ruleset::clone(&slot);
-        next.layers.of_mut(layer).extend(rules);
-        next.generation += 1;
-        *slot = Arc::new(next);
+        let mut layers = slot.layers.clone();
+        layers.of_mut(layer).extend(rules);
+        *slot = Arc::new(Ruleset::new(layers, slot.generation + 1));
     }
 }
 
@@ -144,9 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn base_and_hard_rules_shut_a_permission_and_replies_do_not() {
+    fn base_project_and_hard_rules_shut_a_permission_and_replies_do_not() {
         for (layer, want) in [
             (Layer::Base, true),
+            (Layer::Project, true),
             (Layer::Hard, true),
             (Layer::Session, false),
             (Layer::Saved, false),
@@ -156,5 +184,35 @@ mod tests {
             assert_eq!(book.current().disabled("bash"), want, "{layer}");
             assert!(!book.current().disabled("edit"));
         }
+    }
+
+    #[test]
+    fn no_project_rule_opens_what_the_base_rules_shut() {
+        let book = RuleBook::new(RuleLayers {
+            base: vec![shut("bash")],
+            ..RuleLayers::default()
+        });
+        let mut open = shut("bash");
+        open.action = Action::Allow;
+        book.append(Layer::Project, vec![open]);
+        assert!(book.current().disabled("bash"));
+    }
+
+    #[test]
+    fn base_rules_added_later_stand_before_those_of_the_project() {
+        let book = RuleBook::new(RuleLayers {
+            project: vec![shut("bash")],
+            ..RuleLayers::default()
+        });
+        book.append(Layer::Base, vec![shut("edit")]);
+        let rules = book.current();
+        let both = rules.base_and_project().unwrap();
+        assert_eq!(both, [shut("edit"), shut("bash")]);
+        assert!(
+            RuleBook::new(RuleLayers::default())
+                .current()
+                .base_and_project()
+                .is_none()
+        );
     }
 }

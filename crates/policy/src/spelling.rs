@@ -147,7 +147,9 @@ fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
     match layer {
         // COMPAT: a blanket deny of everything does not reach directories outside, or every agent with
         // an allow list would lose the ones its user has opened.
-        Layer::Base => !(subject.permission == "external_directory" && is_blanket_deny(rule)),
+        Layer::Base | Layer::Project => {
+            !(subject.permission == "external_directory" && is_blanket_deny(rule))
+        }
         Layer::Session | Layer::Saved => rule.action != Action::Allow || is_answered(subject, rule),
         Layer::Hard => true,
     }
@@ -173,7 +175,7 @@ fn is_blanket_deny(rule: &Rule) -> bool {
 fn lifts(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
     let is_known = subject.is_literal && subject.opaque.is_none();
     let may = match layer {
-        Layer::Base => is_known,
+        Layer::Base | Layer::Project => is_known,
         // An exact reply was given to these very characters, known or not.
         Layer::Session | Layer::Saved => is_known || rule.pattern.is_exact(),
         Layer::Hard => false,

@@ -20,6 +20,8 @@ pub enum StepKind {
     Other,
     /// It cannot be told what would run.
     Opaque,
+    /// The rules of the project: what they would have, and whether it counts.
+    Project,
     /// A rule of the session.
     Session,
     /// A saved rule.
@@ -40,6 +42,7 @@ impl fmt::Display for StepKind {
             Self::Source => "source",
             Self::Other => "other",
             Self::Opaque => "opaque",
+            Self::Project => "project",
             Self::Session => "session",
             Self::Saved => "saved",
             Self::Hard => "hard",

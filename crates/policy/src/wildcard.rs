@@ -59,9 +59,28 @@ pub fn wildcard_on(platform: Platform, pattern: &str, text: &str) -> bool {
         .count();
     match (pattern.get(shared..), text.get(shared..)) {
         (Some("" | " *"), Some("")) => true,
-        (Some(rest), Some(text)) if rest.starts_with(['*', '?']) => matches(platform, rest, text),
+        (Some(rest), Some(text)) if rest.starts_with(['*', '?']) => from_wildcard(rest, text),
         _ => false,
     }
+}
+
+/// The same for a pattern that begins with a wildcard; the two forms that people write most are a search
+/// for bytes.
+fn from_wildcard(pattern: &str, text: &str) -> bool {
+    let is_plain = |part: &str| !part.contains(['*', '?']);
+    if let Some(end) = pattern.strip_prefix('*') {
+        if is_plain(end) {
+            return text.ends_with(end);
+        }
+        // With a space before it the last star may be missing, which is not a search.
+        if let Some(middle) = end.strip_suffix('*')
+            && is_plain(middle)
+            && !middle.ends_with(' ')
+        {
+            return text.contains(middle);
+        }
+    }
+    matches(Platform::Unix, pattern, text)
 }
 
 /// Two cursors and one place to go back to: a later `*` makes every earlier one settled.

@@ -63,13 +63,42 @@ pub fn read_rules(
     key_path: &[&str],
     home: Option<&str>,
 ) -> Result<Vec<Rule>, Vec<WrittenFault>> {
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let skipped = text.len() - without_mark(text).len();
+    read_part(text, skipped..text.len(), label, key_path, home)
+}
+
+/// Reads the rules in the value that stands at `place`, in bytes of a larger JSONC text; what it may
+/// be, and how rules and faults tell their places, is as in [`read_rules`].
+///
+/// # Errors
+/// As [`read_rules`]; that there is no such place is a fault too.
+pub fn read_rules_at(
+    text: &str,
+    place: Range<usize>,
+    label: &str,
+    home: Option<&str>,
+) -> Result<Vec<Rule>, Vec<WrittenFault>> {
+    read_part(text, place, label, &[], home)
+}
+
+fn read_part(
+    text: &str,
+    part: Range<usize>,
+    label: &str,
+    key_path: &[&str],
+    home: Option<&str>,
+) -> Result<Vec<Rule>, Vec<WrittenFault>> {
     let mut reader = Reader {
-        places: Places::new(body, text.len() - body.len()),
+        places: Places::new(text, part.start),
         source: label.into(),
         home: home.filter(|home| !home.is_empty() && !home.contains(['*', '?'])),
         rules: Vec::new(),
         faults: Vec::new(),
+    };
+    let Some(body) = text.get(part) else {
+        let nowhere = jsonc_parser::common::Range { start: 0, end: 0 };
+        reader.fault(nowhere, "no such place in the text".to_owned(), "");
+        return Err(reader.faults);
     };
     match parse_to_ast(body, &CollectOptions::default(), &SYNTAX) {
         Ok(parsed) => {
@@ -260,7 +289,7 @@ impl Reader<'_> {
 
     fn fault(&mut self, range: jsonc_parser::common::Range, message: String, help: &str) {
         let (line, column) = self.places.of(range.start);
-        let range = self.places.skipped + range.start..self.places.skipped + range.end;
+        let range = self.places.part_start + range.start..self.places.part_start + range.end;
         self.faults.push(WrittenFault {
             range,
             line,
@@ -273,40 +302,48 @@ impl Reader<'_> {
 
 const ACTIONS: &str = "write `\"allow\"`, `\"ask\"` or `\"deny\"`";
 
-/// Turns byte places into lines and columns.
+/// Turns byte places of the part that is read into lines and columns of the text.
 struct Places<'a> {
-    body: &'a str,
-    /// Bytes before the body that have no column.
-    skipped: usize,
+    text: &'a str,
+    /// Where the part starts.
+    part_start: usize,
     line_starts: Vec<usize>,
 }
 
 impl<'a> Places<'a> {
-    fn new(body: &'a str, skipped: usize) -> Self {
-        let after_breaks = body.match_indices('\n').map(|(at, _)| at + 1);
+    fn new(text: &'a str, part_start: usize) -> Self {
+        let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
-            body,
-            skipped,
+            text,
+            part_start,
             line_starts: std::iter::once(0).chain(after_breaks).collect(),
         }
     }
 
-    /// Line and column of a byte of the body, both from 1, columns in characters.
+    /// Line and column of a byte of the part, both from 1, columns in characters; a byte order mark
+    /// has no column.
     fn of(&self, at: usize) -> (u32, u32) {
+        let at = self.part_start + at;
         let line = self.line_starts.partition_point(|start| *start <= at);
         let start = self
             .line_starts
             .get(line.saturating_sub(1))
             .copied()
             .unwrap_or_default();
-        let column = self
-            .body
-            .get(start..at)
-            .map_or(0, |before| before.chars().count())
-            + 1;
+        let before = self.text.get(start..at).unwrap_or_default();
+        let seen = if start == 0 {
+            without_mark(before)
+        } else {
+            before
+        };
+        let column = seen.chars().count() + 1;
         let count = |places: usize| u32::try_from(places).unwrap_or(u32::MAX);
         (count(line), count(column))
     }
+}
+
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 fn type_name(value: &Value<'_>) -> &'static str {
@@ -501,6 +538,26 @@ mod tests {
             assert!(
                 found.len() == 1 && found[0].contains("not valid JSON"),
                 "{text}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_text_keeps_its_places() {
+        let text = "{\n  \"é\": {\"edit\": \"ask\", \"bash\": \"may\"}\n}";
+        let start = text.find("{\"edit").unwrap();
+        let end = text.rfind("\n}").unwrap();
+        let faults = read_rules_at(text, start..end, "f", None).unwrap_err();
+        let fault = &faults[0];
+        assert_eq!((fault.line, fault.column), (2, 32));
+        assert_eq!(text.get(fault.range.clone()), Some("\"may\""));
+        let mended = text.replace("may", "deny");
+        let rules = read_rules_at(&mended, start..end + 1, "f", None).unwrap();
+        assert_eq!(rules[1].origin.to_string(), "f:2:24");
+        for nowhere in [start..text.len() + 1, 6..7] {
+            assert_eq!(
+                read_rules_at(text, nowhere, "f", None).unwrap_err().len(),
+                1
             );
         }
     }

@@ -500,14 +500,8 @@ allow answer      bash \"/bin/rm x\" by bash \"rm *\" ask (t:2:1): ann said yes 
 
 #[test]
 fn an_exact_reply_is_for_the_very_characters_it_was_given_to() {
-    let reply = Rule::new(
-        "bash",
-        Pattern::exact("rm x y"),
-        Action::Allow,
-        Origin::named("reply"),
-    );
     let layers = RuleLayers {
-        session: vec![reply],
+        session: vec![exact("bash", "rm x y", Allow)],
         ..RuleLayers::default()
     };
     let book = RuleBook::new(layers);
@@ -519,4 +513,116 @@ fn an_exact_reply_is_for_the_very_characters_it_was_given_to() {
     // Another file, whatever form the canonical text has.
     assert_eq!(action("rm 'x y'", "rm x y"), Action::Ask);
     assert_eq!(action("rm  x y", "rm x y"), Action::Ask);
+}
+
+/// Base and project rules, a path, and what must come out with the last step of the trace.
+fn check_project(base: Written<'_>, project: Written<'_>, want: Action, last: &str) {
+    let layers = RuleLayers {
+        base: rules(base),
+        project: rules(project),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::name("edit", "a"));
+    assert_eq!(decision.action(), want, "{base:?} {project:?}");
+    let trace = decision.trace().to_string();
+    assert_eq!(trace.lines().last(), Some(last), "{base:?} {project:?}");
+}
+
+#[test]
+fn a_project_tightens_and_the_trace_says_so() {
+    check_project(
+        &[("edit", "*", Allow)],
+        &[("edit", "a", Deny)],
+        Deny,
+        "deny  project     edit \"a\" by edit \"a\" deny (t:1:1): stricter than without the project: allow",
+    );
+    check_project(
+        &[("edit", "*", Allow)],
+        &[("*", "*", Ask)],
+        Ask,
+        "ask   project     edit \"a\" by * \"*\" ask (t:1:1): stricter than without the project: allow",
+    );
+}
+
+#[test]
+fn a_project_never_loosens_and_the_trace_says_so() {
+    check_project(
+        &[("edit", "*", Deny)],
+        &[("edit", "*", Allow)],
+        Deny,
+        "deny  project     edit \"a\" by edit \"*\" allow (t:1:1): a project only tightens: it would say allow",
+    );
+    check_project(
+        &[],
+        &[("edit", "*", Allow)],
+        Ask,
+        "ask   project     edit \"a\" by edit \"*\" allow (t:1:1): a project only tightens: it would say allow",
+    );
+}
+
+#[test]
+fn a_project_that_changes_nothing_leaves_no_step() {
+    check_project(
+        &[("edit", "*", Ask)],
+        &[("edit", "a", Ask), ("bash", "*", Deny)],
+        Ask,
+        "ask   rule        edit \"a\" by edit \"*\" ask (t:1:1)",
+    );
+}
+
+#[test]
+fn a_decision_of_the_project_names_its_rule_and_layer() {
+    let layers = RuleLayers {
+        base: rules(&[("edit", "*", Allow), ("edit", "b", Allow)]),
+        project: rules(&[("bash", "*", Deny), ("edit", "a", Ask)]),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::name("edit", "a"));
+    assert_eq!(decision.rule().unwrap().pattern.text(), "a");
+    let AnsweredBy::Rule { rule, layer } = decision.by() else {
+        panic!("{:?}", decision.by())
+    };
+    assert_eq!((*layer, Some(rule)), (Layer::Project, decision.rule()));
+}
+
+#[test]
+fn a_persons_reply_lifts_the_ask_of_a_project_and_not_its_deny() {
+    for (project, want) in [(Ask, Allow), (Deny, Deny)] {
+        let layers = RuleLayers {
+            base: rules(&[("edit", "*", Allow)]),
+            project: rules(&[("edit", "*", project)]),
+            saved: rules(&[("edit", "a", Allow)]),
+            ..RuleLayers::default()
+        };
+        assert_eq!(one(layers, Subject::name("edit", "a")).action(), want);
+    }
+}
+
+#[test]
+fn a_project_that_hides_a_lifting_rule_leaves_the_rule_it_lifted() {
+    let layers = RuleLayers {
+        base: rules(&[("bash", "rm *", Deny), ("bash", "'rm' *", Allow)]),
+        project: rules(&[("bash", "'rm' x", Ask)]),
+        ..RuleLayers::default()
+    };
+    let decision = one(layers, Subject::command("bash", "rm x", "'rm' x", vec![]));
+    assert_eq!(decision.action(), Deny);
+    assert_eq!(decision.rule().unwrap().pattern.text(), "rm *");
+}
+
+#[test]
+fn an_opaque_command_is_asked_where_the_project_narrows_the_catch_all() {
+    let layers = |project: Written<'_>| RuleLayers {
+        base: rules(&[("*", "*", Allow)]),
+        project: rules(project),
+        ..RuleLayers::default()
+    };
+    assert_eq!(
+        one(layers(&[("edit", "x", Deny)]), opaque("$X")).action(),
+        Allow
+    );
+    assert_eq!(
+        one(layers(&[("bash", "rm *", Deny)]), opaque("$X")).action(),
+        Ask
+    );
 }

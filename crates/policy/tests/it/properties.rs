@@ -12,7 +12,7 @@ use policy::{
 };
 
 use crate::reference;
-use crate::world::{LAYERS, denial, layers, rule, snapshot, subject, subjects};
+use crate::world::{LAYERS, denial, layers, project, rule, snapshot, subject, subjects};
 
 fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
@@ -51,6 +51,20 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(8_000))]
+
+    #[test]
+    fn a_path_filter_agrees_with_the_engine(layers in layers(), subject in subject()) {
+        let rules = snapshot(&layers);
+        let (permission, canonical, absolute) = (subject.permission, subject.canonical, subject.source);
+        let path = Subject::path(permission.as_str(), canonical.as_str(), absolute.as_str(), Vec::new());
+        let decision = decide(&rules, &Arc::from([path]), None);
+        let filter = policy::PathFilter::new(rules, &permission);
+        prop_assert_eq!(filter.action(&canonical, &absolute), decision.action(), "{}", decision.trace());
+    }
+}
+
+proptest! {
     #![proptest_config(cases(2_000))]
 
     #[test]
@@ -77,6 +91,29 @@ proptest! {
         let before = action(&RuleLayers { hard: vec![], ..layers.clone() }, &subjects);
         let hardened = RuleLayers { hard: vec![hard], ..layers };
         prop_assert!(action(&hardened, &subjects) >= before);
+    }
+
+    #[test]
+    fn no_rules_of_a_project_widen(layers in layers(), subjects in subjects(), project in project(), answered in any::<bool>()) {
+        let answer = answered.then(yes);
+        let without = RuleLayers { project: vec![], ..layers };
+        let with = RuleLayers { project, ..without.clone() };
+        let before = decide(&snapshot(&without), &subjects, answer.as_ref());
+        let after = decide(&snapshot(&with), &subjects, answer.as_ref());
+        prop_assert!(after.action() >= before.action(), "{}", after.trace());
+        for tool in ["bash", "edit", "external_directory", "x"] {
+            prop_assert!(snapshot(&with).disabled(tool) >= snapshot(&without).disabled(tool));
+        }
+    }
+
+    #[test]
+    fn a_project_tightens_no_less_than_the_same_rules_written_by_the_user(
+        layers in layers(), subjects in subjects(), project in project(),
+    ) {
+        let mut as_user = RuleLayers { project: vec![], ..layers.clone() };
+        as_user.base.extend(project.clone());
+        let as_project = RuleLayers { project, ..layers };
+        prop_assert!(action(&as_project, &subjects) >= action(&as_user, &subjects));
     }
 
     #[test]

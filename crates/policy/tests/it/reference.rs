@@ -24,7 +24,15 @@ pub(crate) fn decide(layers: &RuleLayers, subjects: &[Subject], is_answered: boo
     }
 }
 
+/// Once as if there were no project, once as if its rules were ordinary ones; the stricter counts.
 fn decide_one(layers: &RuleLayers, subject: &Subject) -> Action {
+    let mut with_project = layers.clone();
+    with_project.base.extend(layers.project.clone());
+    let without = decide_ordinary(layers, subject);
+    without.max(decide_ordinary(&with_project, subject))
+}
+
+fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
     let is_opaque = subject.opaque.is_some();
 
     // The base rules; a blanket deny does not reach directories outside.

@@ -63,7 +63,13 @@ const FAMILIES: [(&str, &str, [&str; 2]); 5] = [
     ("/w/b", "/w/b", ["a", ".env"]),
 ];
 
-pub(crate) const LAYERS: [Layer; 4] = [Layer::Base, Layer::Session, Layer::Saved, Layer::Hard];
+pub(crate) const LAYERS: [Layer; 5] = [
+    Layer::Base,
+    Layer::Project,
+    Layer::Session,
+    Layer::Saved,
+    Layer::Hard,
+];
 
 /// Read once here, for a regular expression given as a string is read anew for every case.
 fn odd_text() -> impl Strategy<Value = String> {
@@ -108,15 +114,22 @@ pub(crate) fn denial() -> impl Strategy<Value = Rule> {
     rule_of(Just(Action::Deny))
 }
 
+/// Rules of a repository.
+pub(crate) fn project() -> impl Strategy<Value = Vec<Rule>> {
+    vec(rule(), 1..4)
+}
+
 pub(crate) fn layers() -> impl Strategy<Value = RuleLayers> {
     (
         vec(rule(), 0..16),
+        prop_oneof![Just(Vec::new()), project()],
         vec(rule(), 0..3),
         vec(rule(), 0..3),
         vec(rule(), 0..2),
     )
-        .prop_map(|(base, session, saved, hard)| RuleLayers {
+        .prop_map(|(base, project, session, saved, hard)| RuleLayers {
             base,
+            project,
             session,
             saved,
             hard,
