@@ -7,7 +7,7 @@ use crate::{
     check::Checked,
     g0_offer::{self, Table},
     g1_decode,
-    g2_admit::{self, Approver, Gate, Refusal},
+    g2_admit::{self, Approvals, Approver, Gate, Refusal},
     g3_confine::{self, Opening, Profile, Progress},
     host::{Clock, Host},
     journal::{Event, Journal, Record},
@@ -95,6 +95,8 @@ pub struct Parts<'r> {
     pub rules: &'r RuleBook,
     /// Who answers asks.
     pub approver: &'r dyn Approver,
+    /// Where a yes for more than once is kept.
+    pub approvals: &'r dyn Approvals,
     /// Where children may go in general.
     pub profile: &'r Profile,
     /// The machine.

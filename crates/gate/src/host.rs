@@ -106,6 +106,103 @@ pub struct Entry {
     pub is_directory: bool,
 }
 
+/// What looking into a tree brings, by its purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// The names in a directory, sorted.
+    Listing(Vec<Entry>),
+    /// Files.
+    Paths(Paths),
+    /// Lines of files.
+    Matches(Matches),
+}
+
+/// Files that fit, sorted by the bytes of their paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    /// Their real paths, absolute; the first ones, as many as the limit lets through.
+    pub paths: Vec<String>,
+    /// How many more fit.
+    pub omitted: usize,
+    /// What was not looked at.
+    pub left_out: LeftOut,
+}
+
+/// Lines that fit, by file, sorted by the bytes of the paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// The first ones, as many as the limit lets through.
+    pub files: Vec<FileMatches>,
+    /// Whether more lines fit. How many is not known: the search ends there.
+    pub has_more: bool,
+    /// What was not looked at.
+    pub left_out: LeftOut,
+}
+
+/// The lines of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMatches {
+    /// Its real path, absolute.
+    pub path: String,
+    /// In order, those of the context among them.
+    pub lines: Vec<Line>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its text without the line end, lossy where it is not UTF-8, cut at [`LINE_CHARS_MAX`].
+    pub text: String,
+    /// Whether it fits; if not, it is context.
+    pub fits: bool,
+}
+
+/// Longer lines that were found are cut, in characters (as in the compatible systems).
+pub const LINE_CHARS_MAX: usize = 2_000;
+
+impl Line {
+    /// A line as it stands in a file, with or without its end.
+    pub fn new(number: u64, bytes: &[u8], fits: bool) -> Self {
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        // A character has at most four bytes: no more of a very long line is looked at.
+        let head = bytes.get(..4 * (LINE_CHARS_MAX + 1)).unwrap_or(bytes);
+        let text = String::from_utf8_lossy(head);
+        let text = match text.char_indices().nth(LINE_CHARS_MAX) {
+            Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+            None => text.into_owned(),
+        };
+        Self { number, text, fits }
+    }
+}
+
+/// How much of a tree was not looked at, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Files and directories that the rules would have asked about.
+    pub asked: usize,
+    /// Files and directories that the rules deny.
+    pub denied: usize,
+    /// Files and directories whose name is not UTF-8, so that no rule can speak of them.
+    pub unnamed: usize,
+    /// Files and directories that could not be opened.
+    pub unreadable: usize,
+    /// Files that are too large to be searched.
+    pub too_large: usize,
+}
+
+impl std::ops::AddAssign for LeftOut {
+    fn add_assign(&mut self, more: Self) {
+        self.asked += more.asked;
+        self.denied += more.denied;
+        self.unnamed += more.unnamed;
+        self.unreadable += more.unreadable;
+        self.too_large += more.too_large;
+    }
+}
+
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -153,8 +250,10 @@ pub trait Host: Send + Sync {
     fn close_call(&self, call: CallId);
     /// Reads one file whole.
     fn read_file(&self, order: Order<ReadFile>) -> BoxFuture<'_, Result<Content, HostError>>;
-    /// Lists what the order's purpose names.
-    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Vec<Entry>, HostError>>;
+    /// Lists or searches, as the order's purpose says. Nothing is brought back that the walls'
+    /// [`read_filter`](crate::g3_confine::Walls::read_filter) does not allow, and no link is
+    /// followed.
+    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Tree, HostError>>;
     /// Replaces a file by the bytes of the order, whole or not at all.
     fn write_file(&self, order: Order<WriteFile>) -> BoxFuture<'_, Result<(), HostError>>;
     /// Runs a command to its end.

@@ -58,6 +58,9 @@ pub enum Fault {
     /// The bytes looked at are not those of the file to be written.
     #[error("bytes of one file were bound to the write of another")]
     UnrelatedBytes,
+    /// A yes for more than once could not be kept.
+    #[error("the approval could not be kept: {0}")]
+    Approval(String),
     /// The journal could not keep a record. If that was the outcome, the effect stands and its
     /// open intent says so.
     #[error("the journal could not be written: {0}")]

@@ -10,12 +10,12 @@ mod read_tree;
 mod spawn;
 mod write_file;
 
-pub use ask_user::AskUser;
+pub use ask_user::{AskUser, Choice, Inquiry};
 pub use declare::Declare;
 pub use handle::{Digest, Handle};
 pub use kinds::{Access, First, Fourth, Includes, Kind, Kinds, Second, Third};
 pub use read_file::ReadFile;
-pub use read_tree::{Purpose, ReadTree};
+pub use read_tree::{GlobQuery, GrepQuery, Purpose, ReadTree};
 pub use spawn::{Spawn, TIMEOUT_MS_DEFAULT};
 pub use write_file::{Change, WriteFile};
 
@@ -31,7 +31,7 @@ impl AnyAccess {
     pub(crate) fn subjects(&self, host: &dyn Host) -> Vec<Subject> {
         match self {
             Self::ReadFile(it) => handle::subjects("read", it.handle()),
-            Self::ReadTree(it) => handle::subjects(it.purpose().permission(), it.handle()),
+            Self::ReadTree(it) => it.subjects(),
             Self::WriteFile(it) => handle::subjects("edit", it.handle()),
             Self::Spawn(it) => it.subjects(host, unconfined(&host.confinement()).as_deref()),
             Self::AskUser(_) => vec![Subject::name("question", "*")],
@@ -49,7 +49,7 @@ impl AnyAccess {
                 text: it.command(),
                 described_as: it.description(),
             },
-            Self::AskUser(it) => Evidence::Question(it.question()),
+            Self::AskUser(it) => Evidence::Inquiries(it.inquiries()),
             Self::ReadFile(_) | Self::ReadTree(_) | Self::Declare(_) => Evidence::None,
         }
     }
@@ -71,7 +71,7 @@ pub enum Evidence<'a> {
         described_as: Option<&'a str>,
     },
     /// What would be asked. The model's own words.
-    Question(&'a str),
+    Inquiries(&'a [Inquiry]),
 }
 
 /// Only a child can leave walls that nobody holds; file effects are the host's own.
@@ -87,10 +87,10 @@ impl fmt::Display for AnyAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReadFile(it) => write!(f, "read {}", it.handle().path()),
-            Self::ReadTree(it) => write!(f, "list {}", it.handle().path()),
+            Self::ReadTree(it) => it.fmt(f),
             Self::WriteFile(it) => it.fmt(f),
             Self::Spawn(it) => write!(f, "spawn `{}`", it.command()),
-            Self::AskUser(it) => write!(f, "ask `{}`", it.question()),
+            Self::AskUser(it) => it.fmt(f),
             Self::Declare(it) => write!(f, "declare {} {}", it.permission(), it.pattern()),
         }
     }

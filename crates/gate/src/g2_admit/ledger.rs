@@ -1,6 +1,6 @@
 //! All a call wants and how far it got with each. The untyped inside of `Grants` and `Look`.
 
-use super::{Approver, Permit, Question, Refusal, Reply};
+use super::{Permit, Question, Refusal, Reply, Scope};
 use crate::{
     Fault, Problem,
     access::{Access, AnyAccess, Evidence, Kind, WriteFile},
@@ -218,14 +218,14 @@ fn same_things(a: &[Subject], b: &[Subject]) -> bool {
 }
 
 /// Puts one question and keeps the answer.
-async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, Refusal> {
+async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, Problem> {
     let live = call.live;
     let evidence = match &slot.state {
         State::Open(access) => access.evidence(),
         State::Granted(..) | State::Taken => Evidence::None,
     };
     // What stands only under a caveat is asked each time.
-    let is_session_offered = slot
+    let is_always_offered = slot
         .subjects
         .iter()
         .all(|subject| subject.ask_because.is_none());
@@ -236,37 +236,47 @@ async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, R
         subjects: &slot.subjects,
         evidence,
         because,
-        is_session_offered,
+        is_always_offered,
     };
-    let approver: &dyn Approver = live.parts.approver;
-    let who = match approver.ask(question).await {
+    let asked_by = || Box::new(because.clone());
+    let who = match live.parts.approver.ask(question).await {
         Reply::Once { who } => who,
-        Reply::Session { who } => {
-            if is_session_offered {
-                live.parts
-                    .rules
-                    .append(Layer::Session, same_again(&slot.subjects, &who));
+        Reply::Always { who, scope } => {
+            if is_always_offered {
+                keep(call, scope, &slot.subjects, &who)?;
             }
             who
         }
         Reply::Reject { who, word } => {
+            let asked_by = asked_by();
             return Err(Refusal::Rejected {
                 who,
                 word,
-                asked_by: Box::new(because.clone()),
-            });
+                asked_by,
+            }
+            .into());
         }
         Reply::Nobody { why } => {
-            return Err(Refusal::Unanswered {
-                why,
-                asked_by: Box::new(because.clone()),
-            });
+            let asked_by = asked_by();
+            return Err(Refusal::Unanswered { why, asked_by }.into());
         }
     };
-    Ok(Answer {
-        who,
-        at_ms: live.parts.clock.now_ms(),
-    })
+    let at_ms = live.parts.clock.now_ms();
+    Ok(Answer { who, at_ms })
+}
+
+/// Keeps a yes before it is used, so that nobody relies on one that will be forgotten.
+fn keep(call: Tag<'_>, scope: Scope, subjects: &[Subject], who: &str) -> Result<(), Fault> {
+    let parts = call.live.parts;
+    let rules = same_again(subjects, who);
+    let kept = parts.approvals.keep(scope, &rules, &call.live.ids, who);
+    kept.map_err(Fault::Approval)?;
+    let layer = match scope {
+        Scope::Session => Layer::Session,
+        Scope::Project | Scope::Global => Layer::Saved,
+    };
+    parts.rules.append(layer, rules);
+    Ok(())
 }
 
 /// Rules for exactly these things and no others.
@@ -288,5 +298,11 @@ fn same_again(subjects: &[Subject], who: &str) -> Vec<Rule> {
             origin.clone(),
         )
     };
-    subjects.iter().map(exact).collect()
+    let mut rules: Vec<Rule> = Vec::new();
+    for rule in subjects.iter().map(exact) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rules
 }

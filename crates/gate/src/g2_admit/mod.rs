@@ -9,7 +9,7 @@ mod refusal;
 
 pub use grants::{Grants, LATE_ASKS_MAX};
 pub use permit::Permit;
-pub use question::{Approver, Question, Reply};
+pub use question::{Answers, Approvals, Approver, Question, Reply, Scope};
 pub use refusal::{Gate, Refusal};
 
 pub(crate) use ledger::Ledger;

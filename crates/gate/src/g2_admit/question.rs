@@ -3,19 +3,20 @@
 use crate::{
     BoxFuture,
     access::{AskUser, Evidence},
-    call::CallId,
+    call::{CallId, Ids},
     g3_confine::Order,
 };
-use policy::{Decision, Subject};
+use policy::{Decision, Rule, Subject};
+use std::fmt;
 
 /// Answers asks: a person, an editor, a policy, a deadline.
 pub trait Approver: Send + Sync {
     /// Whether the call may do what the question names. Must end: with no one there, at once.
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply>;
 
-    /// Puts the model's own question to a person and brings the answer; `None`: nobody is there.
-    fn put<'a>(&'a self, _question: &'a Order<AskUser>) -> BoxFuture<'a, Option<String>> {
-        Box::pin(async { None })
+    /// Puts the model's own questions to a person and brings the answers.
+    fn put<'a>(&'a self, _inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {
+        Box::pin(async { Answers::Nobody })
     }
 }
 
@@ -34,8 +35,40 @@ pub struct Question<'a> {
     pub evidence: Evidence<'a>,
     /// Why it is asked.
     pub because: &'a Decision,
-    /// Whether [`Reply::Session`] will be kept. If not, it counts as once.
-    pub is_session_offered: bool,
+    /// Whether [`Reply::Always`] will be kept. If not, it counts as once.
+    pub is_always_offered: bool,
+}
+
+/// Where a yes holds that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// In this session.
+    Session,
+    /// In this workspace, by its real path.
+    Project,
+    /// For this user everywhere.
+    Global,
+}
+
+/// `session`, `project`, `global`.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Session => "session",
+            Self::Project => "project",
+            Self::Global => "global",
+        })
+    }
+}
+
+/// Keeps what was approved for more than once. Returns only when it would survive the end of our
+/// process.
+pub trait Approvals: Send + Sync {
+    /// Keeps these rules, with who approved them in which call.
+    ///
+    /// # Errors
+    /// They could not be kept. The call is a fault: a person was promised that they would be.
+    fn keep(&self, scope: Scope, rules: &[Rule], by: &Ids, who: &str) -> Result<(), String>;
 }
 
 /// What an approver says.
@@ -46,10 +79,12 @@ pub enum Reply {
         /// Who said so.
         who: String,
     },
-    /// Yes, and the same exact thing again in this session.
-    Session {
+    /// Yes, and the same exact thing again, without being asked.
+    Always {
         /// Who said so.
         who: String,
+        /// Where it holds.
+        scope: Scope,
     },
     /// No.
     Reject {
@@ -63,4 +98,15 @@ pub enum Reply {
         /// Why nobody could be asked.
         why: String,
     },
+}
+
+/// What came of the model's own questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// For each question, in order: what was chosen, or words of one's own; none: left open.
+    Given(Vec<Vec<String>>),
+    /// A person saw them and would not answer.
+    Dismissed,
+    /// There is no one to ask.
+    Nobody,
 }

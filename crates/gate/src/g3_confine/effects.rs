@@ -6,8 +6,8 @@ use crate::{
     access::{Access, AskUser, Declare, ReadFile, ReadTree, Spawn, WriteFile},
     call::Tag,
     cancel::Cancel,
-    g2_admit::{Permit, Refusal},
-    host::{Ended, Entry, Host, HostError},
+    g2_admit::{Answers, Permit, Refusal},
+    host::{Ended, Host, HostError, Tree},
     journal::{Event, Record},
 };
 use policy::{Action, Subject, decide};
@@ -96,11 +96,11 @@ impl<'call> Effects<'call> {
         Ok(Seen::new(handle, content, self.call))
     }
 
-    /// Lists what the permit names.
+    /// Lists or searches what the permit names.
     ///
     /// # Errors
     /// As [`Self::read_file`].
-    pub async fn read_tree(&self, permit: Permit<'call, ReadTree>) -> Result<Vec<Entry>, Problem> {
+    pub async fn read_tree(&self, permit: Permit<'call, ReadTree>) -> Result<Tree, Problem> {
         self.act(permit, |host, order| host.read_tree(order)).await
     }
 
@@ -120,14 +120,11 @@ impl<'call> Effects<'call> {
         self.act(permit, |host, order| host.spawn(order)).await
     }
 
-    /// Puts the question and brings the answer; `None`: nobody is there.
+    /// Puts the questions and brings the answers.
     ///
     /// # Errors
     /// As [`Self::read_file`].
-    pub async fn ask_user(
-        &self,
-        permit: Permit<'call, AskUser>,
-    ) -> Result<Option<String>, Problem> {
+    pub async fn ask_user(&self, permit: Permit<'call, AskUser>) -> Result<Answers, Problem> {
         let approver = self.call.live.parts.approver;
         self.act(permit, |_, order| {
             Box::pin(async move { Ok(approver.put(&order).await) })

@@ -8,7 +8,7 @@ mod walls;
 pub use effects::{CallContext, Effects, Progress, Silent};
 pub use look::{Look, Seen};
 pub use order::Order;
-pub use walls::{ChildWrites, Confinement, Opening, Profile, Walls};
+pub use walls::{ChildWrites, Confinement, Opening, Profile, ReadFilter, Walls};
 
 use crate::{
     Problem,

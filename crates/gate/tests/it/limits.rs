@@ -23,9 +23,9 @@ use tollgate_gate::{
     BoxFuture, Fault,
     access::{AskUser, ReadFile, ReadTree, Spawn, WriteFile},
     call::{CallId, RawCall},
-    g2_admit::{Approver, Gate, LATE_ASKS_MAX, Question, Refusal, Reply},
+    g2_admit::{Answers, Approver, Gate, LATE_ASKS_MAX, Question, Refusal, Reply},
     g3_confine::{Confinement, Order},
-    host::{Content, Ended, Entry, Host, HostError, ResolveError, Resolved},
+    host::{Content, Ended, Host, HostError, ResolveError, Resolved, Tree},
     journal::Event,
     tool::AnyTool,
 };
@@ -209,7 +209,7 @@ impl Host for Hoarder<'_> {
     fn read_file(&self, order: Order<ReadFile>) -> BoxFuture<'_, Result<Content, HostError>> {
         self.0.read_file(order)
     }
-    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Vec<Entry>, HostError>> {
+    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Tree, HostError>> {
         self.0.read_tree(order)
     }
     fn write_file(&self, order: Order<WriteFile>) -> BoxFuture<'_, Result<(), HostError>> {
@@ -259,7 +259,7 @@ impl Approver for Silence {
     fn ask<'a>(&'a self, _: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(pending())
     }
-    fn put<'a>(&'a self, _: &'a Order<AskUser>) -> BoxFuture<'a, Option<String>> {
+    fn put<'a>(&'a self, _: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {
         Box::pin(pending())
     }
 }

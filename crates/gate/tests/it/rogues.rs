@@ -11,9 +11,9 @@ use std::{
 };
 use tollgate_gate::{
     Problem,
-    access::{AskUser, Declare, ReadFile, Spawn, WriteFile},
+    access::{AskUser, Declare, Inquiry, ReadFile, Spawn, WriteFile},
     g1_decode::{Asks, Scout, Want},
-    g2_admit::Grants,
+    g2_admit::{Answers, Grants},
     g3_confine::{CallContext, Look},
     output::ToolOutput,
     tool::Tool,
@@ -203,7 +203,7 @@ impl Tool for Asker {
         _: &Scout<'_>,
         asks: &mut Asks<'_, Self::Kinds>,
     ) -> Result<Want<AskUser>, ArgumentFault> {
-        Ok(asks.want(AskUser::new("red or blue?")))
+        Ok(asks.want(AskUser::new(vec![Inquiry::open("red or blue?")])))
     }
     async fn run<'call>(
         &self,
@@ -211,8 +211,12 @@ impl Tool for Asker {
         mut grants: Grants<'call, Self::Kinds>,
         cx: CallContext<'call>,
     ) -> Result<ToolOutput, Problem> {
-        let answer = cx.effects.ask_user(grants.take(&want)?).await?;
-        Ok(says(answer.unwrap_or_else(|| "nobody is there".to_owned())))
+        let answers = cx.effects.ask_user(grants.take(&want)?).await?;
+        Ok(says(match answers {
+            Answers::Given(answers) => answers.concat().concat(),
+            Answers::Dismissed => "dismissed".to_owned(),
+            Answers::Nobody => "nobody is there".to_owned(),
+        }))
     }
 }
 

@@ -116,6 +116,11 @@ fn layers(dice: &mut Dice) -> RuleLayers {
         } else {
             vec![]
         },
+        project: if dice.below(4) == 0 {
+            rules(dice, 2, &[Allow, Ask, Deny], "project")
+        } else {
+            vec![]
+        },
     }
 }
 

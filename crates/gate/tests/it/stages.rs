@@ -10,7 +10,7 @@ use schema::RawArguments;
 use serde_json::{Value, json};
 use tollgate_gate::{
     BoxFuture, Fault,
-    access::Evidence,
+    access::{Evidence, Inquiry},
     call::RawCall,
     g2_admit::{Approver, Gate, Question, Refusal, Reply},
     journal::Event,
@@ -267,7 +267,8 @@ fn a_question_is_put_and_its_answer_comes_back() {
     let bench = Bench::new(&[("question", "*", Ask)]);
     bench
         .run(Asker, json!({}), |question| {
-            assert_eq!(question.evidence, Evidence::Question("red or blue?"));
+            let put = [Inquiry::open("red or blue?")];
+            assert_eq!(question.evidence, Evidence::Inquiries(&put));
             yes()
         })
         .unwrap();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tollgate_gate::{
     Fault, Problem,
     call::NotRun,
-    g2_admit::{Question, Refusal, Reply},
+    g2_admit::{Question, Refusal, Reply, Scope},
     g3_confine::Confinement,
     journal::{Event, Record},
     output::CallOutput,
@@ -29,7 +29,10 @@ pub(crate) fn file(path: &str) -> Value {
 }
 
 pub(crate) fn session() -> Reply {
-    Reply::Session { who: "ann".into() }
+    Reply::Always {
+        who: "ann".into(),
+        scope: Scope::Session,
+    }
 }
 
 /// For questions that must not come.
