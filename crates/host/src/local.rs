@@ -10,8 +10,8 @@ use gate::{
     BoxFuture,
     access::{ReadFile, ReadTree, Spawn, WriteFile},
     call::CallId,
-    g3_confine::{Confinement, Order},
-    host::{Content, Ended, Entry, FileId, Host, HostError, ResolveError, Resolved},
+    g3_confine::{ChildWrites, Confinement, Order},
+    host::{Content, Ended, FileId, Host, HostError, ResolveError, Resolved, Tree},
 };
 use rustix::{
     fd::OwnedFd,
@@ -45,6 +45,36 @@ impl LocalHost {
     /// A directory is missing, lies where it must not, or is not private.
     pub fn open(options: Options) -> Result<Self, OpenError> {
         Machine::open(options).map(|machine| Self(Arc::new(machine)))
+    }
+
+    /// What starts children, and says what it enforces.
+    pub fn launcher(&self) -> &sandbox::Launcher {
+        &self.0.launcher
+    }
+
+    /// A command of the person's own with the environment and walls that a tool's command would have.
+    /// It is not run here: the host runs orders alone. `program` is absolute.
+    pub fn as_a_tool_would(
+        &self,
+        program: &Path,
+        args: Vec<OsString>,
+        child_writes: ChildWrites,
+    ) -> sandbox::Spawn {
+        let machine = &self.0;
+        let mut writable = vec![machine.temp_dir.clone()];
+        if child_writes == ChildWrites::Workspace {
+            writable.push(machine.workspace.clone());
+        }
+        sandbox::Spawn {
+            program: program.into(),
+            args,
+            env: machine.environment.clone(),
+            cwd: machine.workspace.clone(),
+            walls: sandbox::Walls {
+                readable: machine.readable.clone(),
+                writable,
+            },
+        }
     }
 }
 
@@ -81,7 +111,7 @@ impl Host for LocalHost {
         Box::pin(blocking(&self.0, move |machine| machine.read_file(&order)))
     }
 
-    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Vec<Entry>, HostError>> {
+    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Tree, HostError>> {
         Box::pin(blocking(&self.0, move |machine| machine.read_tree(&order)))
     }
 

@@ -6,6 +6,7 @@ mod open;
 mod process;
 mod read;
 mod resolve;
+mod search;
 mod swap;
 mod world;
 mod write;

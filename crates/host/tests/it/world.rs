@@ -1,14 +1,14 @@
 //! One world a test: a workspace, what lies outside, a host on them, and a tool that does one thing.
 
-use conform::testkit::{Bench, yes};
+use conform::testkit::{Action, Bench, MemoryHost, yes};
 use gate::{
     Problem,
-    access::{ReadFile, ReadTree, Spawn, WriteFile},
+    access::{GlobQuery, GrepQuery, ReadFile, ReadTree, Spawn, WriteFile},
     call::NotRun,
     g1_decode::{ArgumentFault, Asks, RawArguments, Scout, Want},
     g2_admit::{Grants, Refusal},
     g3_confine::{CallContext, Look},
-    host::{Ended, Entry},
+    host::{Ended, Matches, Paths, Tree},
     output::ToolOutput,
     tool::{AnyTool, Tool},
 };
@@ -56,7 +56,7 @@ struct Swap {
 /// What the tool had from the host.
 #[derive(Debug)]
 enum Did {
-    Listed(Vec<Entry>),
+    Looked(Tree),
     Ran(Ended),
 }
 
@@ -86,6 +86,16 @@ impl World {
             hook: Arc::default(),
             moments: Arc::default(),
             did: Arc::default(),
+        }
+    }
+
+    /// The same, under these rules behind an allow of everything.
+    pub(crate) fn under(rules: &[(&str, &str, Action)]) -> Self {
+        let mut all = vec![("*", "*", Action::Allow)];
+        all.extend(rules);
+        Self {
+            bench: Bench::on(MemoryHost::with(&[]), &all),
+            ..Self::new()
         }
     }
 
@@ -200,12 +210,60 @@ impl World {
     pub(crate) fn list(&self, host: &LocalHost, path: &str) -> Result<Vec<(String, bool)>, Stop> {
         self.call(host, json!({ "verb": "list", "path": path }))?;
         match lock(&self.did).take() {
-            Some(Did::Listed(entries)) => Ok(entries
+            Some(Did::Looked(Tree::Listing(entries))) => Ok(entries
                 .into_iter()
                 .map(|it| (it.name, it.is_directory))
                 .collect()),
             other => Err(Stop::Other(format!("{other:?}"))),
         }
+    }
+
+    /// The files that fit, with their paths below the world.
+    pub(crate) fn glob(&self, host: &LocalHost, path: &str, pattern: &str) -> Result<Paths, Stop> {
+        let arguments = json!({ "verb": "glob", "path": path, "text": pattern, "limit": 1_000 });
+        self.call(host, arguments)?;
+        match lock(&self.did).take() {
+            Some(Did::Looked(Tree::Paths(mut paths))) => {
+                paths.paths.iter_mut().for_each(|path| self.shorten(path));
+                Ok(paths)
+            }
+            other => Err(Stop::Other(format!("{other:?}"))),
+        }
+    }
+
+    pub(crate) fn grep(
+        &self,
+        host: &LocalHost,
+        path: &str,
+        pattern: &str,
+    ) -> Result<Matches, Stop> {
+        self.grep_with(
+            host,
+            json!({ "path": path, "text": pattern, "limit": 1_000 }),
+        )
+    }
+
+    /// The lines that fit, with their paths below the world.
+    pub(crate) fn grep_with(
+        &self,
+        host: &LocalHost,
+        mut arguments: Value,
+    ) -> Result<Matches, Stop> {
+        arguments["verb"] = json!("grep");
+        self.call(host, arguments)?;
+        match lock(&self.did).take() {
+            Some(Did::Looked(Tree::Matches(mut matches))) => {
+                let files = matches.files.iter_mut();
+                files.for_each(|file| self.shorten(&mut file.path));
+                Ok(matches)
+            }
+            other => Err(Stop::Other(format!("{other:?}"))),
+        }
+    }
+
+    fn shorten(&self, path: &mut String) {
+        let below = Path::new(path).strip_prefix(self.path("")).unwrap();
+        *path = below.to_str().unwrap().to_owned();
     }
 
     pub(crate) fn write(&self, host: &LocalHost, path: &str, text: &str) -> Result<String, Stop> {
@@ -296,6 +354,11 @@ struct Arguments {
     text: String,
     #[serde(default)]
     timeout_ms: u64,
+    #[serde(default)]
+    limit: usize,
+    include: Option<String>,
+    #[serde(default)]
+    context: usize,
 }
 
 enum Plan {
@@ -331,6 +394,9 @@ impl Tool for Act {
             path,
             text,
             timeout_ms,
+            limit,
+            include,
+            context,
         } = arguments;
         let handle = scout
             .resolve(&path)
@@ -338,6 +404,24 @@ impl Tool for Act {
         Ok(match verb.as_str() {
             "read" => Plan::Read(asks.want(ReadFile::new(handle))),
             "list" => Plan::List(asks.want(ReadTree::list(handle))),
+            "glob" => Plan::List(asks.want(ReadTree::glob(
+                handle,
+                GlobQuery {
+                    pattern: text,
+                    limit,
+                },
+            ))),
+            "grep" => Plan::List(asks.want(ReadTree::grep(
+                handle,
+                GrepQuery {
+                    pattern: text,
+                    include,
+                    context,
+                    limit,
+                    is_literal: false,
+                    ignores_case: false,
+                },
+            ))),
             "write" => {
                 let read = asks.want(ReadFile::new(handle.clone()));
                 Plan::Write(read, asks.want(WriteFile::new(handle)), text)
@@ -376,8 +460,8 @@ impl Tool for Act {
                 }
             }
             Plan::List(list) => {
-                let entries = cx.effects.read_tree(grants.take(&list)?).await?;
-                *lock(&self.did) = Some(Did::Listed(entries));
+                let tree = cx.effects.read_tree(grants.take(&list)?).await?;
+                *lock(&self.did) = Some(Did::Looked(tree));
                 String::new()
             }
             Plan::Write(_, write, _) => {

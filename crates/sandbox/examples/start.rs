@@ -1,0 +1,73 @@
+//! Times what walls add to a command: so many times, in turn, a plain start of `/bin/true` and one behind
+//! walls such as a tool's command has, each waited for; prints a line of the two, in nanoseconds.
+//! Must not judge what it measures.
+//!
+//! `cargo run --release -p tollgate-sandbox --example start -- COUNT`
+
+use std::error::Error;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use tollgate_sandbox::{
+    Confinement, Ended, Launcher, Spawn, Walls, run_if_helper, system_readable, toolchain_readable,
+};
+
+const TRUE: &str = "/bin/true";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    run_if_helper();
+    let count = std::env::args().nth(1).ok_or("how many times?")?;
+    let count: usize = count.parse()?;
+    let launcher = Launcher::open()?;
+    if let Confinement::NotEnforced { why } = launcher.confinement() {
+        return Err(why.clone().into());
+    }
+    let spawn = spawn()?;
+    for _ in 0..count {
+        let start = Instant::now();
+        let status = Command::new(TRUE)
+            .env_clear()
+            .current_dir(&spawn.cwd)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        let plain = start.elapsed();
+        if !status.success() {
+            return Err(format!("{TRUE} ended with {status}").into());
+        }
+        let start = Instant::now();
+        let output = File::options().write(true).open("/dev/null")?;
+        let ended = launcher.start(&spawn, output.into())?.wait()?;
+        let walled = start.elapsed();
+        if ended != Ended::Code(0) {
+            return Err(format!("{TRUE} behind walls ended with {ended:?}").into());
+        }
+        #[expect(clippy::print_stdout, reason = "an example speaks to whoever runs it")]
+        {
+            println!("{} {}", plain.as_nanos(), walled.as_nanos());
+        }
+    }
+    Ok(())
+}
+
+/// `/bin/true` in the current directory, which it may write, with the system and the toolchains to read.
+fn spawn() -> Result<Spawn, Box<dyn Error>> {
+    let cwd = std::env::current_dir()?.canonicalize()?;
+    let mut readable = system_readable();
+    if let Some(home) = std::env::var_os("HOME").map(PathBuf::from) {
+        readable.extend(toolchain_readable(&home));
+    }
+    Ok(Spawn {
+        program: Path::new(TRUE).canonicalize()?.into(),
+        args: Vec::new(),
+        env: Vec::new(),
+        walls: Walls {
+            readable,
+            writable: vec![cwd.clone()],
+        },
+        cwd,
+    })
+}
