@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use policy::{Action, Rule};
 
-use crate::built_in_rules;
+use crate::built_in::built_in_rules;
 
 /// How much happens without a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

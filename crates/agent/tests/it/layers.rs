@@ -1,21 +1,28 @@
 //! The order in which preset, agent and user rules stand.
 //! Must not test `policy`: only who is above whom.
 
-use policy::{Action, RuleBook, disabled};
-use tollgate_agent::{Preset, Tier, agent, names};
+use policy::{Action, RuleBook};
+use tollgate_agent::{AgentSettings, Agents, Preset, Tier, agent, names};
 
 use crate::{bash, layers, name, path, rule};
 
 #[test]
-fn the_built_in_agents_are_code_and_plan() {
-    assert_eq!(names().collect::<Vec<_>>(), ["code", "plan"]);
+fn the_built_in_agents_are_these_five() {
+    let all = ["code", "plan", "ask", "general", "explore"];
+    assert_eq!(names().collect::<Vec<_>>(), all);
     for name in names() {
         let agent = agent(name).unwrap();
         assert_eq!(agent.name, name);
         assert!(!agent.description.is_empty() && !agent.prompt.is_empty());
     }
-    assert!(!agent("code").unwrap().is_readonly);
-    assert!(agent("plan").unwrap().is_readonly);
+    let readonly = ["plan", "ask", "explore"];
+    for name in all {
+        assert_eq!(
+            agent(name).unwrap().is_readonly,
+            readonly.contains(&name),
+            "{name}"
+        );
+    }
     assert!(agent("Plan").is_none() && agent("").is_none());
 }
 
@@ -50,7 +57,6 @@ fn no_user_rule_saved_rule_or_session_rule_lets_plan_edit() {
         assert_eq!(path(&layers, "edit", file), Action::Deny, "{file}");
     }
     // The tools that edit are not offered either.
-    assert!(disabled(&layers.base, "edit"));
     assert!(RuleBook::new(layers).current().disabled("edit"));
 }
 
@@ -100,13 +106,138 @@ fn a_users_denial_holds_for_plan() {
     assert_eq!(bash(&layers, "ls"), Action::Deny);
 }
 
+const READONLY: [&str; 3] = ["plan", "ask", "explore"];
+
 #[test]
-fn a_read_only_agents_denials_have_no_holes() {
-    for name in names() {
-        let agent = agent(name).unwrap();
-        if agent.is_readonly {
-            assert!(agent.rules.iter().all(|rule| rule.action != Action::Allow));
-            assert!(agent.rules.iter().any(|rule| rule.action == Action::Deny));
+fn no_rule_of_anybody_lets_a_read_only_agent_edit_or_leave_the_sandbox() {
+    let open = || {
+        vec![
+            rule("*", "*", Action::Allow),
+            rule("edit", "*", Action::Allow),
+        ]
+    };
+    for name in READONLY {
+        let settings = AgentSettings {
+            name: name.to_owned(),
+            rules: open(),
+            ..AgentSettings::default()
+        };
+        let agents = Agents::with(vec![settings]).unwrap();
+        let agent = agents.get(name).unwrap();
+        let mut layers = tollgate_agent::layers(agent, Preset::Normal, Tier::None, open(), None);
+        (layers.project, layers.session, layers.saved) = (open(), open(), open());
+        for file in [
+            "a",
+            "plans/a.md",
+            ".tollgate/plans/a.md",
+            ".git/config",
+            "/etc/passwd",
+        ] {
+            assert_eq!(path(&layers, "edit", file), Action::Deny, "{name} {file}");
+        }
+        assert_eq!(
+            crate::name(&layers, "sandbox_escape"),
+            Action::Deny,
+            "{name}"
+        );
+        assert!(RuleBook::new(layers).current().disabled("edit"), "{name}");
+    }
+}
+
+#[test]
+fn a_tool_nobody_named_is_closed_to_read_only_agents() {
+    let open = vec![rule("*", "*", Action::Allow)];
+    for agent in READONLY {
+        let layers = layers(agent, Preset::Normal, Tier::Partial, open.clone());
+        for tool in [
+            "some_server_tool",
+            "repo_clone",
+            "background_process",
+            "plan_enter",
+        ] {
+            assert_eq!(name(&layers, tool), Action::Deny, "{agent} {tool}");
+            let book = RuleBook::new(layers.clone());
+            assert!(book.current().disabled(tool), "{agent} {tool}");
+        }
+    }
+}
+
+#[test]
+fn what_the_hard_list_leaves_open_is_as_the_preset_says() {
+    for agent in READONLY {
+        let layers = layers(agent, Preset::Normal, Tier::Partial, vec![]);
+        let code = crate::layers("code", Preset::Normal, Tier::Partial, vec![]);
+        for file in ["a", ".env", "/etc/passwd"] {
+            assert_eq!(
+                path(&layers, "read", file),
+                path(&code, "read", file),
+                "{agent} {file}"
+            );
+        }
+        let outside = path(&layers, "external_directory", "/etc/*");
+        assert_eq!(outside, Action::Ask, "{agent}");
+        for permission in ["glob", "grep", "webfetch", "doom_loop", "skill"] {
+            assert_eq!(
+                name(&layers, permission),
+                name(&code, permission),
+                "{agent} {permission}"
+            );
+        }
+        assert_eq!(bash(&layers, "ls"), Action::Ask, "{agent}");
+    }
+}
+
+#[test]
+fn a_read_only_agent_starts_only_agents_that_read() {
+    let task = |agent: &str, child: &str| {
+        let layers = layers(agent, Preset::Normal, Tier::Partial, vec![]);
+        crate::ask(&layers, policy::Subject::name("task", child))
+    };
+    assert_eq!(task("plan", "explore"), Action::Ask);
+    assert_eq!(task("plan", "general"), Action::Deny);
+    assert_eq!(task("ask", "explore"), Action::Deny);
+    assert_eq!(task("code", "general"), Action::Ask);
+}
+
+#[test]
+fn a_broad_allow_of_the_user_does_not_run_commands_for_a_read_only_agent() {
+    for broad in [
+        rule("*", "*", Action::Allow),
+        rule("bash", "*", Action::Allow),
+        rule("b*", "git *", Action::Allow),
+    ] {
+        let named = rule("bash", "git log *", Action::Allow);
+        let denied = rule("bash", "git log --output *", Action::Deny);
+        let user = vec![named, denied, broad.clone()];
+        for agent in READONLY {
+            let layers = layers(agent, Preset::Normal, Tier::Partial, user.clone());
+            assert_eq!(bash(&layers, "touch a"), Action::Ask, "{agent} {broad}");
+            assert_eq!(
+                bash(&layers, "git log -1"),
+                Action::Allow,
+                "{agent} {broad}"
+            );
+            assert_eq!(
+                bash(&layers, "git log --output x"),
+                Action::Deny,
+                "{agent} {broad}"
+            );
+        }
+        let code = layers("code", Preset::Normal, Tier::Partial, user);
+        assert_eq!(bash(&code, "git push"), Action::Allow, "{broad}");
+    }
+}
+
+#[test]
+fn an_agent_that_works_for_another_does_not_talk_to_the_person() {
+    for agent in ["general", "explore"] {
+        let layers = layers(agent, Preset::Normal, Tier::Partial, vec![]);
+        for permission in ["question", "todowrite", "suggest", "plan_exit"] {
+            assert_eq!(
+                name(&layers, permission),
+                Action::Deny,
+                "{agent} {permission}"
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Must not look at the data files themselves.
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod agents;
 mod layers;
 mod presets;
 

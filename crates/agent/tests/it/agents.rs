@@ -1,0 +1,206 @@
+//! The agents that come of the built-in ones and a configuration.
+//! Must not test how rules stack: layers.rs does.
+
+use policy::Action;
+use tollgate_agent::{Agent, AgentError, AgentSettings, Agents, Mode, Preset, Tier, UnknownMode};
+
+use crate::{bash, path, rule};
+
+fn named(name: &str) -> AgentSettings {
+    AgentSettings {
+        name: name.to_owned(),
+        ..AgentSettings::default()
+    }
+}
+
+fn disabled(name: &str, is_disabled: bool) -> AgentSettings {
+    AgentSettings {
+        is_disabled: Some(is_disabled),
+        ..named(name)
+    }
+}
+
+fn all(settings: Vec<AgentSettings>) -> Agents {
+    Agents::with(settings).unwrap()
+}
+
+fn names(agents: &Agents) -> Vec<&str> {
+    agents.iter().map(|agent| agent.name.as_str()).collect()
+}
+
+fn layers(agent: &Agent, user: Vec<policy::Rule>) -> policy::RuleLayers {
+    tollgate_agent::layers(agent, Preset::Normal, Tier::Partial, user, None)
+}
+
+#[test]
+fn settings_replace_what_they_name_and_leave_the_rest() {
+    let agents = all(vec![
+        AgentSettings {
+            prompt: Some("You are terse.".into()),
+            temperature: Some(0.1),
+            steps: Some(9),
+            ..named("build")
+        },
+        AgentSettings {
+            temperature: Some(0.2),
+            model: Some("local/qwen".into()),
+            mode: Some(Mode::All),
+            ..named("code")
+        },
+    ]);
+    let code = agents.get("build").unwrap();
+    assert_eq!(
+        (code.name.as_str(), code.prompt.as_str()),
+        ("code", "You are terse.")
+    );
+    assert_eq!((code.temperature, code.steps), (Some(0.2), Some(9)));
+    assert_eq!(
+        (code.model.as_deref(), code.mode),
+        (Some("local/qwen"), Mode::All)
+    );
+    assert!(code.description.starts_with("does the work"));
+    assert_eq!(names(&agents).len(), 5);
+}
+
+#[test]
+fn a_new_agent_may_be_started_by_anybody_and_comes_last() {
+    let agents = all(vec![named("z"), named("architect")]);
+    assert_eq!(names(&agents)[5..], ["z", "architect"]);
+    let new = agents.primary("architect").unwrap();
+    assert_eq!(
+        (new.mode, new.is_readonly, new.is_hidden),
+        (Mode::All, false, false)
+    );
+    assert!(new.rules.is_empty() && new.hard.is_empty());
+}
+
+#[test]
+fn a_disabled_agent_is_gone_until_a_later_file_brings_it_back_whole() {
+    let agents = all(vec![disabled("plan", true), disabled("build", true)]);
+    assert_eq!(names(&agents), ["ask", "general", "explore"]);
+    assert_eq!(agents.default_agent(None).unwrap().name, "ask");
+    let back = all(vec![disabled("plan", true), disabled("plan", false)]);
+    assert!(back.get("plan").unwrap().is_readonly);
+}
+
+#[test]
+fn an_agents_own_rules_stand_below_those_for_everybody() {
+    let settings = AgentSettings {
+        rules: vec![
+            rule("edit", "*.md", Action::Allow),
+            rule("bash", "*", Action::Deny),
+        ],
+        ..named("architect")
+    };
+    let agents = all(vec![settings]);
+    let user = vec![
+        rule("edit", "*", Action::Deny),
+        rule("bash", "*", Action::Allow),
+    ];
+    let architect = layers(agents.get("architect").unwrap(), user.clone());
+    assert_eq!(path(&architect, "edit", "a.md"), Action::Allow);
+    assert_eq!(path(&architect, "edit", "a.rs"), Action::Deny);
+    assert_eq!(bash(&architect, "ls"), Action::Deny);
+    let code = layers(agents.get("code").unwrap(), user);
+    assert_eq!(path(&code, "edit", "a.md"), Action::Deny);
+    assert_eq!(bash(&code, "ls"), Action::Allow);
+}
+
+#[test]
+fn an_agents_own_rule_opens_commands_of_a_read_only_agent() {
+    let settings = AgentSettings {
+        rules: vec![rule("bash", "*", Action::Allow)],
+        ..named("plan")
+    };
+    let agents = all(vec![settings]);
+    let plan = layers(agents.get("plan").unwrap(), vec![]);
+    assert_eq!(bash(&plan, "ls"), Action::Allow);
+    assert_eq!(path(&plan, "edit", "a"), Action::Deny);
+}
+
+#[test]
+fn a_new_read_only_agent_edits_nothing_and_may_deny_broadly_first() {
+    let settings = AgentSettings {
+        is_readonly: Some(true),
+        rules: vec![
+            rule("*", "*", Action::Deny),
+            rule("read", "*", Action::Allow),
+            rule("edit", "*", Action::Allow),
+        ],
+        ..named("auditor")
+    };
+    let agents = all(vec![settings]);
+    let mut auditor = layers(agents.get("auditor").unwrap(), vec![]);
+    auditor.saved = vec![rule("*", "*", Action::Allow)];
+    assert_eq!(path(&auditor, "read", "a"), Action::Allow);
+    assert_eq!(path(&auditor, "edit", "a"), Action::Deny);
+    assert_eq!(bash(&auditor, "ls"), Action::Deny);
+}
+
+#[test]
+fn a_working_agent_may_be_made_read_only_and_a_built_in_read_only_one_not_working() {
+    let readonly = |name: &str, is_readonly| AgentSettings {
+        is_readonly: Some(is_readonly),
+        ..named(name)
+    };
+    let agents = all(vec![readonly("code", true)]);
+    let code = layers(
+        agents.get("code").unwrap(),
+        vec![rule("edit", "*", Action::Allow)],
+    );
+    assert_eq!(path(&code, "edit", "a"), Action::Deny);
+    let error = Agents::with(vec![readonly("plan", false)]).unwrap_err();
+    assert_eq!(
+        error,
+        AgentError::StaysReadonly {
+            name: "plan".into()
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "the agent `plan` is read-only and stays so: make an agent of another name"
+    );
+}
+
+#[test]
+fn only_an_agent_that_a_person_may_start_is_started_or_the_default() {
+    let agents = all(vec![AgentSettings {
+        is_hidden: Some(true),
+        ..named("secret")
+    }]);
+    assert_eq!(agents.default_agent(None).unwrap().name, "code");
+    assert_eq!(agents.default_agent(Some("plan")).unwrap().name, "plan");
+    assert_eq!(agents.primary("secret").unwrap().name, "secret");
+    let said = |name| agents.default_agent(Some(name)).unwrap_err().to_string();
+    assert_eq!(
+        said("secret"),
+        "the agent `secret` is hidden, so it cannot be `default_agent`"
+    );
+    assert_eq!(
+        said("explore"),
+        "`explore` is started by other agents only; there are code, plan, ask"
+    );
+    assert_eq!(
+        said("Co\u{1b}de"),
+        "there is no agent `Co\\u{1b}de`; there are code, plan, ask"
+    );
+}
+
+#[test]
+fn when_nothing_is_left_to_start_it_is_said() {
+    let agents = all(["code", "plan", "ask"]
+        .map(|name| disabled(name, true))
+        .to_vec());
+    assert_eq!(
+        agents.default_agent(None).unwrap_err(),
+        AgentError::NoneLeft
+    );
+}
+
+#[test]
+fn a_mode_is_known_by_the_word_it_shows() {
+    for mode in [Mode::Primary, Mode::Subagent, Mode::All] {
+        assert_eq!(mode.to_string().parse(), Ok(mode));
+    }
+    assert_eq!("main".parse::<Mode>(), Err(UnknownMode("main".into())));
+}
