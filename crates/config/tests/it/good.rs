@@ -1,9 +1,9 @@
 //! What is read from a sound file, and what it warns of.
 //! Must not test how `policy` decides.
 
-use agent::Preset;
+use agent::{Mode, Preset};
 use policy::{Action, Rule};
-use tollgate_config::{Config, ToolOutput, parse};
+use tollgate_config::{Config, Network, Reference, Timeout, ToolOutput, parse};
 
 fn read(text: &str) -> Config {
     parse(text, "t.jsonc", Some("/home/u")).unwrap()
@@ -103,15 +103,230 @@ fn other_systems_names_of_permissions_hold_under_ours() {
 }
 
 #[test]
-fn a_key_this_version_does_not_read_is_told() {
+fn a_key_nobody_knows_is_told_with_the_nearest_known_one() {
     assert_eq!(
-        warnings("{\n  \"mcp\": {},\n  \"presset\": 1,\n  \"tool_output\": {\"maxlines\": 1}\n}"),
+        warnings(
+            "{\n  \"presset\": 1,\n  \"agents\": {}, \"providers\": {},\n  \"tool_output\": {\"maxlines\": 1},\n  \"agent\": {\"plan\": {\"promt\": \"x\"}}, \"strange\": 1\n}"
+        ),
         [
-            "t.jsonc:2:3: the key `mcp` is not read by this version and has no effect",
-            "t.jsonc:3:3: the key `presset` is not read by this version and has no effect (did you mean `preset`?)",
-            "t.jsonc:4:19: the key `tool_output.maxlines` is not read by this version and has no effect (did you mean `max_lines`?)",
+            "t.jsonc:2:3: the key `presset` is not known and has no effect (did you mean `preset`?)",
+            "t.jsonc:3:3: the key `agents` is not known and has no effect (did you mean `agent`?)",
+            "t.jsonc:3:17: the key `providers` is not known and has no effect (did you mean `provider`?)",
+            "t.jsonc:4:19: the key `tool_output.maxlines` is not known and has no effect (did you mean `max_lines`?)",
+            "t.jsonc:5:22: the key `agent.plan.promt` is not known and has no effect (did you mean `prompt`?)",
+            "t.jsonc:5:38: the key `strange` is not known and has no effect",
         ]
     );
+}
+
+#[test]
+fn keys_of_the_compatible_systems_are_listed_and_not_warned_of() {
+    let config = read(
+        "{\n  \"mcp\": {\"x\": {\"command\": \"npx y\"}}, \"theme\": 1,\n  \"agent\": {\"plan\": {\"color\": \"#ff0000\"}},\n  \"provider\": {\"a\": {\"npm\": \"x\", \"models\": {\"m\": {\"cost\": 1}}}}\n}",
+    );
+    assert_eq!(config.warnings, []);
+    let unused: Vec<_> = (config.unused.iter())
+        .map(|it| format!("{}:{} {}", it.file, it.line, it.key))
+        .collect();
+    assert_eq!(
+        unused,
+        [
+            "t.jsonc:2 mcp",
+            "t.jsonc:2 theme",
+            "t.jsonc:3 agent.plan.color",
+            "t.jsonc:4 provider.a.npm",
+            "t.jsonc:4 provider.a.models.m.cost",
+        ]
+    );
+}
+
+/// Looks references up in a world that holds `KEY` and every file.
+fn look_up(reference: &Reference) -> Option<String> {
+    match reference {
+        Reference::Env(name) => (name == "KEY").then(|| "4711".to_owned()),
+        Reference::File(path) => Some(format!("text of {}\n", path.display())),
+    }
+}
+
+#[test]
+fn agents_are_read_with_their_own_rules() {
+    let config = read(
+        r#"{
+  "agent": {
+    "plan": {"temperature": 0.5, "steps": 7, "permission": {"shell": {"git log *": "allow"}}},
+    "review": {
+      "description": "reviews", "mode": "subagent", "hidden": true, "readonly": true, "disable": false,
+      "prompt": "Look at {file:/p.md}.", "model": "local/qwen", "maxSteps": 9,
+      "tools": {"write": false, "webfetch": true},
+      "permission": {"edit": "ask"}
+    }
+  }
+}"#,
+    );
+    assert_eq!((&config.warnings, &config.unused), (&vec![], &vec![]));
+    let agents = config.agent_settings(&look_up).unwrap();
+    let [plan, review] = agents.as_slice() else {
+        panic!("{agents:?}")
+    };
+    assert_eq!(
+        (plan.name.as_str(), plan.temperature, plan.steps),
+        ("plan", Some(0.5), Some(7))
+    );
+    assert_eq!(plain(&plan.rules), [("bash", "git log *", Action::Allow)]);
+    assert_eq!(plan.rules[0].origin.to_string(), "t.jsonc:3:71");
+    assert_eq!(
+        (plan.mode, plan.is_readonly, &plan.prompt),
+        (None, None, &None)
+    );
+    assert_eq!((review.mode, review.steps), (Some(Mode::Subagent), Some(9)));
+    assert_eq!(
+        (review.is_hidden, review.is_readonly, review.is_disabled),
+        (Some(true), Some(true), Some(false))
+    );
+    assert_eq!(review.prompt.as_deref(), Some("Look at text of /p.md."));
+    assert_eq!(review.model.as_deref(), Some("local/qwen"));
+    assert_eq!(
+        plain(&review.rules),
+        [
+            ("edit", "*", Action::Deny),
+            ("webfetch", "*", Action::Allow),
+            ("edit", "*", Action::Ask),
+        ]
+    );
+}
+
+#[test]
+fn the_older_mode_is_an_agent_for_a_person() {
+    let config = read(
+        r#"{"agent": {"x": {"temperature": 1}}, "mode": {"x": {"prompt": "p", "temperature": 0}, "plan": {}}}"#,
+    );
+    let agents = config.agent_settings(&look_up).unwrap();
+    let seen: Vec<_> = agents
+        .iter()
+        .map(|it| (it.name.as_str(), it.mode, it.temperature))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("x", Some(Mode::Primary), Some(0.0)),
+            ("plan", Some(Mode::Primary), None),
+            ("x", None, Some(1.0)),
+        ]
+    );
+}
+
+#[test]
+fn tools_are_rules_in_front_of_the_others() {
+    let config = read(
+        r#"{"permission": {"bash": {"ls *": "allow"}}, "tools": {"bash": false, "patch": true, "multiedit": false, "mcp_*": false}}"#,
+    );
+    assert_eq!(
+        plain(&config.rules),
+        [
+            ("bash", "*", Action::Deny),
+            ("edit", "*", Action::Allow),
+            ("edit", "*", Action::Deny),
+            ("mcp_*", "*", Action::Deny),
+            ("bash", "ls *", Action::Allow),
+        ]
+    );
+    assert_eq!(config.rules[0].origin.to_string(), "t.jsonc:1:55");
+    assert_eq!(config.warnings, []);
+}
+
+#[test]
+fn providers_and_models_are_read_and_secrets_do_not_show() {
+    let config = read(
+        r#"{
+  "model": "local/qwen/3",
+  "default_agent": "plan",
+  "provider": {
+    "local": {
+      "options": {
+        "baseURL": "http://127.0.0.1:11434/v1", "apiKey": "{env:KEY}", "timeout": false,
+        "headers": {"x-team": "a {env:KEY}"}
+      },
+      "models": {"qwen/3": {"id": "qwen:3b", "limit": {"context": 9, "output": 4}}, "other": {}}
+    },
+    "bare": {"options": {"timeout": 5000}}
+  }
+}"#,
+    );
+    assert_eq!(config.model.as_ref().unwrap().plain(), Some("local/qwen/3"));
+    assert_eq!(config.default_agent.as_ref().unwrap().plain(), Some("plan"));
+    let [local, bare] = config.providers.as_slice() else {
+        panic!("{:?}", config.providers)
+    };
+    let base_url = local.base_url.as_ref().unwrap();
+    assert_eq!(base_url.plain(), Some("http://127.0.0.1:11434/v1"));
+    let key = local.api_key.as_ref().unwrap().text();
+    assert_eq!(key.plain(), None);
+    assert_eq!(key.resolve(&look_up).as_deref(), Ok("4711"));
+    assert_eq!(key.origin().to_string(), "t.jsonc:7:59");
+    let [(name, value)] = local.headers.as_slice() else {
+        panic!("{local:?}")
+    };
+    assert_eq!(
+        (name.as_str(), value.text().resolve(&look_up).as_deref()),
+        ("x-team", Ok("a 4711"))
+    );
+    assert_eq!(
+        (local.timeout, bare.timeout),
+        (Some(Timeout::Never), Some(Timeout::Ms(5000)))
+    );
+    let model = &local.models[0];
+    assert_eq!(
+        (model.name.as_str(), model.id.as_ref().unwrap().plain()),
+        ("qwen/3", Some("qwen:3b"))
+    );
+    assert_eq!(
+        (model.context_tokens_max, model.output_tokens_max),
+        (Some(9), Some(4))
+    );
+    let shown = format!(
+        "{:?}",
+        read(r#"{"provider": {"a": {"options": {"apiKey": "sk-1", "headers": {"x": "sk-2"}}}}}"#)
+    );
+    assert!(!shown.contains("sk-"), "{shown}");
+}
+
+#[test]
+fn a_reference_that_stands_for_nothing_names_its_place() {
+    let config = read("{\n\"agent\": {\"plan\": {\"prompt\": \"{env:NONE}\"}}\n}");
+    let error = config.agent_settings(&look_up).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.jsonc:2:30: {env:NONE} stands for nothing: the variable is not set"
+    );
+}
+
+#[test]
+fn the_sandbox_and_instructions_are_read() {
+    let config = read(
+        r#"{
+  "sandbox": {"enabled": true, "network": "allow", "writable_paths": ["~/.cache"], "allowed_hosts": ["a.example", "{env:HOST}"]},
+  "instructions": ["a.md", "{file:/b.md}"]
+}"#,
+    );
+    let sandbox = &config.sandbox;
+    assert_eq!(
+        (sandbox.is_enabled, sandbox.network),
+        (Some(true), Some(Network::Allow))
+    );
+    let plain = |texts: &[tollgate_config::Text]| -> Vec<Option<String>> {
+        texts
+            .iter()
+            .map(|text| text.plain().map(str::to_owned))
+            .collect()
+    };
+    assert_eq!(
+        plain(sandbox.writable_paths.as_ref().unwrap()),
+        [Some("~/.cache".to_owned())]
+    );
+    let hosts = plain(sandbox.allowed_hosts.as_ref().unwrap());
+    assert_eq!(hosts, [Some("a.example".to_owned()), None]);
+    assert_eq!(plain(&config.instructions), [Some("a.md".to_owned()), None]);
+    assert_eq!(read("{}").sandbox, tollgate_config::Sandbox::default());
 }
 
 #[test]

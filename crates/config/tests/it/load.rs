@@ -16,7 +16,7 @@ fn written(bytes: &[u8]) -> Result<usize, String> {
 fn reason(path: &Path) -> Result<usize, String> {
     match load(path, None) {
         Ok(config) => Ok(config.rules.len()),
-        Err(ConfigError::Unreadable { label, reason }) => {
+        Err(ConfigError::Unreadable { label, reason, .. }) => {
             assert_eq!(label, path.display().to_string());
             Err(reason)
         }

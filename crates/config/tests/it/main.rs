@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod broken;
+mod discover;
 mod good;
 mod load;
+mod manual;
