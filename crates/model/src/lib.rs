@@ -4,13 +4,15 @@
 //! answers one request, and what it answers is only a proposal.
 
 mod message;
+#[cfg(feature = "openai")]
+pub mod openai;
 mod script;
 
 use std::{fmt, pin::Pin};
 
 use serde_json::Value;
 
-pub use message::{Arguments, Message, ToolCall, Turn};
+pub use message::{Arguments, Finish, Message, ToolCall, Turn, Usage};
 pub use script::ScriptedModel;
 
 /// A boxed future that may move between threads.
@@ -59,7 +61,16 @@ pub enum ModelError {
     Unreachable {
         /// The model's name.
         name: String,
-        /// What went wrong.
+        /// Where and what went wrong, how often it was tried, and what to do; one line without
+        /// keys, fit for a terminal.
+        reason: String,
+    },
+    /// The settings of a provider cannot be used. Nothing was sent.
+    #[error("model `{name}` cannot be used: {reason}")]
+    Settings {
+        /// The model's name.
+        name: String,
+        /// What is wrong with which setting; one line without keys.
         reason: String,
     },
     /// The script is not one. Every fault found is listed.

@@ -72,4 +72,35 @@ pub struct Turn {
     pub text: Option<String>,
     /// The tools it wants to call, in order.
     pub calls: Vec<ToolCall>,
+    /// What made it stop.
+    #[serde(default)]
+    pub finish: Finish,
+    /// What the turn cost, where the provider tells.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+}
+
+/// What made a model stop. A turn that was cut short may hold calls with half of their arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It had said what it wanted to say.
+    #[default]
+    Done,
+    /// It ran into the limit of its output or context.
+    Length,
+    /// The provider withheld the rest.
+    Filtered,
+}
+
+/// Tokens, as the provider counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// Tokens of the request, those of `cached_tokens` included.
+    pub input_tokens: u64,
+    /// Tokens of the request that the provider had read before.
+    pub cached_tokens: u64,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
 }

@@ -71,11 +71,11 @@ impl ScriptedModel {
         })
     }
 
-    fn next_turn(&self) -> Turn {
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        self.turns.get(index).cloned().unwrap_or_else(|| Turn {
+    /// The turn at this place, counted from 0; past the end it is the words `done`.
+    pub fn turn(&self, at: usize) -> Turn {
+        self.turns.get(at).cloned().unwrap_or_else(|| Turn {
             text: Some(LAST_WORDS.to_owned()),
-            calls: Vec::new(),
+            ..Turn::default()
         })
     }
 }
@@ -86,7 +86,8 @@ impl Model for ScriptedModel {
     }
 
     fn complete<'a>(&'a self, _request: Request<'a>) -> BoxFuture<'a, Result<Turn, ModelError>> {
-        Box::pin(future::ready(Ok(self.next_turn())))
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        Box::pin(future::ready(Ok(self.turn(at))))
     }
 }
 
@@ -190,6 +191,7 @@ impl Reader {
                         arguments,
                     })
                     .collect(),
+                ..Turn::default()
             })
             .collect()
     }

@@ -20,6 +20,7 @@ fn conversation() -> Vec<Message> {
                     arguments: Arguments::Text("{not json".into()),
                 },
             ],
+            ..Turn::default()
         }),
         Message::Result {
             call_id: "call_1".into(),

@@ -36,6 +36,7 @@ fn words(text: &str) -> Turn {
     Turn {
         text: Some(text.into()),
         calls: Vec::new(),
+        ..Turn::default()
     }
 }
 
