@@ -1,10 +1,11 @@
-//! Journal and sessions in `SQLite`, all in one file.
+//! Journal, sessions and approvals in `SQLite`, all in one file.
 //!
 //! Must not decide anything, print, read the environment, or choose where the file lies.
 //!
 //! Several processes may have one store open. Every write is one immediate transaction, and a call
 //! that writes returns when it is committed: what it wrote survives the end of our process.
 
+mod approval;
 mod error;
 mod id;
 mod journal;
@@ -13,6 +14,7 @@ mod place;
 mod session;
 mod store;
 
+pub use approval::StoredApproval;
 pub use error::{Cause, StoreError};
 pub use id::ascending_id;
 pub use journal::{Filter, Ruling, StoredEvent, StoredRecord};

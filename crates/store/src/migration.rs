@@ -6,7 +6,10 @@ use crate::error::Cause;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// What each version adds to the one before.
-const STEPS: &[(i64, &str)] = &[(1, include_str!("migration/1.sql"))];
+const STEPS: &[(i64, &str)] = &[
+    (1, include_str!("migration/1.sql")),
+    (2, include_str!("migration/2.sql")),
+];
 
 /// The version of a file that all steps were taken on.
 const KNOWN: i64 = STEPS[STEPS.len() - 1].0;

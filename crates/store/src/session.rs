@@ -60,19 +60,24 @@ impl Store {
     pub fn session(&self, id: &str) -> Result<Option<StoredSession>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT id, agent, workspace, created_ms FROM session WHERE id = ?1";
-            let session = |row: &Row<'_>| {
-                let created_ms = row.get::<_, i64>(3)?.cast_unsigned();
-                Ok(StoredSession {
-                    id: row.get(0)?,
-                    agent: row.get(1)?,
-                    workspace: row.get(2)?,
-                    created_ms,
-                })
-            };
             connection
                 .prepare_cached(sql)?
-                .query_row([id], session)
+                .query_row([id], stored)
                 .optional()
+        })
+    }
+
+    /// Every session, newest first.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT id, agent, workspace, created_ms FROM session ORDER BY id DESC";
+            connection
+                .prepare_cached(sql)?
+                .query_map([], stored)?
+                .collect()
         })
     }
 
@@ -146,4 +151,14 @@ impl Store {
 /// The constraint that a statement broke.
 fn violation(error: &rusqlite::Error) -> Option<i32> {
     error.sqlite_error().map(|error| error.extended_code)
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    let created_ms = row.get::<_, i64>(3)?.cast_unsigned();
+    Ok(StoredSession {
+        id: row.get(0)?,
+        agent: row.get(1)?,
+        workspace: row.get(2)?,
+        created_ms,
+    })
 }

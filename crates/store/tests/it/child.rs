@@ -1,8 +1,9 @@
 //! What a child process does: this test binary again, with its part in the environment.
 #![expect(clippy::print_stdout, reason = "a child speaks to its parent")]
 
-use crate::{integrity, open, records};
-use gate::journal::Journal;
+use crate::{approval, integrity, open, records};
+use gate::{g2_admit::Scope, journal::Journal};
+use policy::Pattern;
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -38,6 +39,7 @@ fn a_child_plays_its_part() {
     match part.as_str() {
         "write some" => write_some(&place, &name),
         "write until killed" => write_until_killed(&place, &name),
+        "approve until killed" => approve_until_killed(&place, &name),
         "fill the disk" => fill_the_disk(&place),
         _ => panic!("unknown part {part}"),
     }
@@ -59,6 +61,16 @@ fn write_until_killed(path: &Path, name: &str) {
         let name = format!("{name}-{number}");
         store.append(records::intent(&name)).unwrap();
         println!("{SAID}{name}");
+    }
+}
+
+fn approve_until_killed(path: &Path, name: &str) {
+    let store = open(path);
+    let ids = approval::ids("ses");
+    for number in 0.. {
+        let rule = approval::rule("bash", Pattern::exact(&format!("{name}-{number}")));
+        let kept = store.approve(Scope::Project, "/w", &[rule], &ids, "me");
+        println!("{SAID}{}", kept.unwrap()[0]);
     }
 }
 

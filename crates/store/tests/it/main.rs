@@ -1,6 +1,7 @@
 //! The integration tests of the store. The child processes they need are this same binary.
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod approval;
 mod child;
 mod crowd;
 mod full_disk;
