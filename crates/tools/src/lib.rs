@@ -8,15 +8,25 @@
 
 mod bash;
 mod edit;
+mod glob;
+mod grep;
+mod question;
 mod read;
+mod search;
+mod todowrite;
 mod write;
 
 pub use bash::Bash;
 pub use edit::Edit;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use question::Question;
 pub use read::Read;
+pub use todowrite::TodoWrite;
 pub use write::Write;
 
 use gate::{
+    Problem,
     access::Handle,
     g1_decode::{ArgumentFault, Scout},
     tool::AnyTool,
@@ -25,10 +35,14 @@ use gate::{
 /// Every built-in tool, in the order in which a model sees them.
 pub fn builtins() -> Vec<AnyTool> {
     vec![
+        AnyTool::new(Question),
         AnyTool::new(Bash),
         AnyTool::new(Read),
+        AnyTool::new(Glob),
+        AnyTool::new(Grep),
         AnyTool::new(Edit),
         AnyTool::new(Write),
+        AnyTool::new(TodoWrite),
     ]
 }
 
@@ -40,6 +54,11 @@ fn resolve(scout: &Scout<'_>, argument: &str, path: &str) -> Result<Handle, Argu
     scout
         .resolve(path)
         .map_err(|error| ArgumentFault::at(argument, error.to_string()))
+}
+
+/// A host that answers another question than it was asked.
+fn mismatched() -> Problem {
+    Problem::failed("the host answered another question than it was asked")
 }
 
 /// Lines that a unified diff adds and removes.

@@ -1,13 +1,13 @@
 //! Shows a file with line numbers, or the names in a directory.
 
-use crate::resolve;
+use crate::{mismatched, resolve};
 use gate::{
     Problem,
     access::{Handle, ReadFile, ReadTree},
     g1_decode::{ArgumentFault, Asks, Scout, Want},
     g2_admit::Grants,
     g3_confine::CallContext,
-    host::Entry,
+    host::{Entry, Tree},
     output::ToolOutput,
     tool::Tool,
 };
@@ -90,7 +90,10 @@ impl Tool for Read {
         let seen = cx.effects.read_file(grants.take(&plan.read)?).await?;
         if seen.is_directory() {
             let permit = grants.late(ReadTree::list(plan.file.clone())).await?;
-            return Ok(directory(&plan, &cx.effects.read_tree(permit).await?));
+            return match cx.effects.read_tree(permit).await? {
+                Tree::Listing(entries) => Ok(directory(&plan, &entries)),
+                Tree::Paths(_) | Tree::Matches(_) => Err(mismatched()),
+            };
         }
         let path = plan.file.absolute();
         let missing = || Problem::failed(format!("File not found: {path}"));

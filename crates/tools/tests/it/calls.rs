@@ -169,6 +169,26 @@ fn edit_does_what_its_cases_say() {
 }
 
 #[test]
+fn glob_does_what_its_cases_say() {
+    check_all("glob", 27);
+}
+
+#[test]
+fn grep_does_what_its_cases_say() {
+    check_all("grep", 39);
+}
+
+#[test]
+fn question_does_what_its_cases_say() {
+    check_all("question", 10);
+}
+
+#[test]
+fn todowrite_does_what_its_cases_say() {
+    check_all("todowrite", 8);
+}
+
+#[test]
 fn read_does_what_its_cases_say() {
     check_all("read", 42);
 }

@@ -7,5 +7,7 @@
     reason = "a test may stop where it stands"
 )]
 
+mod answers;
 mod calls;
 mod offers;
+mod secrets;

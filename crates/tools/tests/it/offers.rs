@@ -22,10 +22,14 @@ fn tools_are_offered_in_a_fixed_order_under_their_permissions() {
         .map(|tool| (tool.name(), tool.permission()))
         .collect();
     let expected = [
+        ("question", "question"),
         ("bash", "bash"),
         ("read", "read"),
+        ("glob", "glob"),
+        ("grep", "grep"),
         ("edit", "edit"),
         ("write", "edit"),
+        ("todowrite", "todowrite"),
     ];
     assert_eq!(names, expected);
 }
@@ -35,20 +39,20 @@ fn a_tool_can_want_no_more_than_it_declares() {
     let kinds = |name| tool(name).kinds();
     assert_eq!(kinds("bash"), [Kind::Spawn]);
     assert_eq!(kinds("read"), [Kind::ReadFile, Kind::ReadTree]);
+    assert_eq!(kinds("glob"), [Kind::ReadTree]);
+    assert_eq!(kinds("grep"), [Kind::ReadTree]);
+    assert_eq!(kinds("question"), [Kind::AskUser]);
+    assert_eq!(kinds("todowrite"), [Kind::Declare]);
     assert_eq!(kinds("edit"), [Kind::ReadFile, Kind::WriteFile]);
     assert_eq!(kinds("write"), [Kind::ReadFile, Kind::WriteFile]);
 }
 
 /// Tools of the compatible systems beside ours: a prompt may not speak of what may be closed.
-const OTHERS: [&str; 22] = [
-    "glob",
-    "grep",
+const OTHERS: [&str; 18] = [
     "apply_patch",
     "task",
     "webfetch",
     "websearch",
-    "todowrite",
-    "question",
     "skill",
     "plan_exit",
     "suggest",
@@ -66,11 +70,12 @@ const OTHERS: [&str; 22] = [
 ];
 
 /// Names of tools that a prompt holds as the plain words they also are, by tool.
-const PLAIN: [(&str, &str); 4] = [
+const PLAIN: [(&str, &str); 5] = [
     ("bash", "read"),
     ("bash", "shell"),
     ("bash", "write"),
     ("edit", "write"),
+    ("todowrite", "task"),
 ];
 
 #[test]
@@ -145,6 +150,199 @@ fn the_schema_of_bash_is_that_of_the_wire() {
       },
       "required": [
         "command"
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_schema_of_glob_is_that_of_the_wire() {
+    insta::assert_snapshot!(schema("glob"), @r#"
+    {
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "pattern": {
+          "type": "string",
+          "description": "The pattern that paths have to fit"
+        },
+        "path": {
+          "type": "string",
+          "description": "The directory to look in (the workspace if not given)"
+        }
+      },
+      "required": [
+        "pattern"
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_schema_of_grep_is_that_of_the_wire() {
+    insta::assert_snapshot!(schema("grep"), @r#"
+    {
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "pattern": {
+          "type": "string",
+          "description": "The regular expression that lines have to fit"
+        },
+        "path": {
+          "type": "string",
+          "description": "The directory or file to look in (the workspace if not given)"
+        },
+        "include": {
+          "type": "string",
+          "description": "Look only in files whose path fits this, such as \"*.{ts,tsx}\""
+        },
+        "context": {
+          "type": "integer",
+          "minimum": 0,
+          "description": "How many lines to show before and after each one that fits (0 if not given)",
+          "maximum": 1000
+        },
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "description": "How many lines that fit at most (100 if not given)",
+          "maximum": 10000
+        },
+        "literal": {
+          "type": "boolean",
+          "description": "Take the pattern as plain text"
+        },
+        "ignoreCase": {
+          "type": "boolean",
+          "description": "Take upper and lower case as the same"
+        }
+      },
+      "required": [
+        "pattern"
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_schema_of_todowrite_is_that_of_the_wire() {
+    insta::assert_snapshot!(schema("todowrite"), @r#"
+    {
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "todos": {
+          "type": "array",
+          "items": {
+            "description": "One task.",
+            "type": "object",
+            "properties": {
+              "content": {
+                "description": "What has to be done",
+                "type": "string"
+              },
+              "status": {
+                "description": "How far it is",
+                "type": "string",
+                "enum": [
+                  "pending",
+                  "in_progress",
+                  "completed",
+                  "cancelled"
+                ]
+              },
+              "priority": {
+                "description": "How much it matters",
+                "type": "string",
+                "enum": [
+                  "high",
+                  "medium",
+                  "low"
+                ]
+              }
+            },
+            "required": [
+              "content",
+              "status",
+              "priority"
+            ]
+          },
+          "description": "The whole list, which replaces the one before"
+        }
+      },
+      "required": [
+        "todos"
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn the_schema_of_question_is_that_of_the_wire() {
+    insta::assert_snapshot!(schema("question"), @r#"
+    {
+      "type": "object",
+      "additionalProperties": false,
+      "properties": {
+        "questions": {
+          "type": "array",
+          "items": {
+            "description": "One question.",
+            "type": "object",
+            "properties": {
+              "question": {
+                "description": "The whole question",
+                "type": "string"
+              },
+              "header": {
+                "description": "A short name for it (30 characters at most)",
+                "type": "string"
+              },
+              "options": {
+                "description": "What can be chosen",
+                "type": "array",
+                "items": {
+                  "description": "One answer that is offered.",
+                  "type": "object",
+                  "properties": {
+                    "label": {
+                      "description": "The answer, in one to five words",
+                      "type": "string"
+                    },
+                    "description": {
+                      "description": "What it means",
+                      "type": "string"
+                    }
+                  },
+                  "required": [
+                    "label",
+                    "description"
+                  ]
+                }
+              },
+              "multiple": {
+                "description": "Whether more than one can be chosen (false if not given)",
+                "type": "boolean"
+              },
+              "custom": {
+                "description": "Whether the person may answer in other words (true if not given)",
+                "type": "boolean"
+              }
+            },
+            "additionalProperties": false,
+            "required": [
+              "question",
+              "header",
+              "options"
+            ]
+          },
+          "description": "The questions, put together",
+          "minItems": 1
+        }
+      },
+      "required": [
+        "questions"
       ]
     }
     "#);
