@@ -3,8 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policy::{Action, Origin, Pattern, Platform, Rule};
+use policy::{Action, Origin, Pattern, Rule};
 use serde_json::Value;
+
+use crate::cases;
+use crate::ops::{self, Cells};
+use crate::table::{Table, cell, raw};
 
 /// Why a table, the named rule sets or the deviations could not be read at all.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +36,25 @@ pub enum VectorError {
     /// A row that states what a correct gate must do may not be answered otherwise.
     #[error("row `{0}` is a safety row: no deviation from it may be listed")]
     Safety(String),
+    /// A row of another form than its table's.
+    #[error("row `{id}`: {why}")]
+    Row {
+        /// Name of the row.
+        id: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The policies are of another form.
+    #[error("policies: {0}")]
+    Policies(String),
+}
+
+/// What a row comes to.
+pub(crate) enum Put {
+    /// What it should be, and what it is.
+    Answered { expected: String, got: String },
+    /// Nothing can answer it yet.
+    Missing(&'static str),
 }
 
 /// The named rule sets that rows refer to as `@name`.
@@ -100,7 +123,7 @@ impl Sets {
     }
 
     /// The rules of one cell: nothing, `@name`, or a JSON list.
-    fn rules(&self, cell: &str) -> Result<Vec<Rule>, String> {
+    pub(crate) fn rules(&self, cell: &str) -> Result<Vec<Rule>, String> {
         if cell.is_empty() {
             return Ok(Vec::new());
         }
@@ -159,6 +182,40 @@ impl Deviations {
     }
 }
 
+/// Rows that cannot be answered as they should yet, each with the capability that is missing.
+#[derive(Debug, Default)]
+pub struct Missing(BTreeMap<String, String>);
+
+impl Missing {
+    /// Reads a table with the columns `row` and `capability`.
+    ///
+    /// # Errors
+    /// A missing column, a line of another width, a row named twice.
+    pub fn read(text: &str) -> Result<Self, VectorError> {
+        let table = Table::read(text)?;
+        let (row, capability) = (table.column("row")?, table.column("capability")?);
+        let mut missing = BTreeMap::new();
+        for line in &table.lines {
+            let (row, capability) = (cell(line, row), cell(line, capability));
+            if missing.insert(row.clone(), capability).is_some() {
+                return Err(VectorError::Twice(row));
+            }
+        }
+        Ok(Self(missing))
+    }
+}
+
+/// What every table is read with.
+#[derive(Debug, Default)]
+pub struct Suite {
+    /// Rule sets by name.
+    pub sets: Sets,
+    /// Rows answered otherwise on purpose.
+    pub deviations: Deviations,
+    /// Rows that wait for a capability.
+    pub missing: Missing,
+}
+
 /// A row that did not get the answer it should.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -182,7 +239,7 @@ pub struct Report {
     /// Rows answered otherwise, unreadable rows and stale deviations.
     pub failed: Vec<Row>,
     /// Count of rows per capability that is missing to answer them.
-    pub skipped: BTreeMap<&'static str, usize>,
+    pub skipped: BTreeMap<String, usize>,
     seen: BTreeSet<String>,
 }
 
@@ -203,28 +260,33 @@ impl Report {
         self.skipped.values().sum()
     }
 
-    /// Deviations from rows that no table of this report holds. Only a run over the whole suite
-    /// may take them for stale.
-    pub fn unknown_deviations(&self, deviations: &Deviations) -> Vec<String> {
-        let unknown = |row: &&String| !self.seen.contains(*row);
-        deviations.0.keys().filter(unknown).cloned().collect()
+    /// Deviations from rows, and rows that wait for a capability, that no table of this report
+    /// holds. Only a run over the whole suite may take them for stale.
+    pub fn unknown(&self, suite: &Suite) -> Vec<String> {
+        let named = suite.deviations.0.keys().chain(suite.missing.0.keys());
+        named
+            .filter(|row| !self.seen.contains(*row))
+            .cloned()
+            .collect()
     }
 
     /// Counts one row that was put to the engine.
-    fn judge(&mut self, id: String, op: &str, expected: &str, got: &str, known: &Deviations) {
-        let deviation = known.0.get(&id).map(String::as_str);
+    fn judge(&mut self, id: String, op: &str, expected: &str, got: &str, suite: &Suite) {
         self.seen.insert(id.clone());
+        let deviation = suite.deviations.0.get(&id).map(String::as_str);
+        let missing = suite.missing.0.get(&id);
         let wanted = deviation.unwrap_or(expected);
-        let is_stale = deviation.is_some() && got == expected;
-        if got == wanted && !is_stale {
-            self.passed += 1;
-            self.deviated += usize::from(deviation.is_some());
-            return;
-        }
-        let note = if is_stale {
-            " (its deviation is stale: it passes without)"
-        } else {
-            ""
+        let note = match (deviation, missing) {
+            (Some(_), Some(_)) => " (it is listed as a deviation and as missing)",
+            (Some(_), None) if got == expected => " (its deviation is stale: it passes without)",
+            (None, Some(_)) if got == expected => " (it is listed as missing, and passes)",
+            (None, Some(capability)) => return self.skip(id, capability),
+            (_, None) if got == wanted => {
+                self.passed += 1;
+                self.deviated += usize::from(deviation.is_some());
+                return;
+            }
+            (_, None) => "",
         };
         self.failed.push(Row {
             id,
@@ -233,24 +295,36 @@ impl Report {
             got: format!("{got}{note}"),
         });
     }
+
+    fn skip(&mut self, id: String, capability: &str) {
+        *self.skipped.entry(capability.to_owned()).or_default() += 1;
+        self.seen.insert(id);
+    }
 }
 
 /// Puts every row of one table to the engine. A table is known by its header: `id`, `op`,
-/// `ruleset`, `request`, `expected` (others are ignored, but for `basis`), or `prefix`, `arity`.
+/// `ruleset`, `request`, `expected`; or `id`, `area`, `input_json`, `expected_json`; or `prefix`,
+/// `arity`. Of other columns `basis`, `saved` and `hard` count.
 ///
 /// # Errors
 /// The text is no such table, or a deviation from a row of basis `safety` is listed.
-pub fn run(text: &str, sets: &Sets, deviations: &Deviations) -> Result<Report, VectorError> {
+pub fn run(text: &str, suite: &Suite) -> Result<Report, VectorError> {
     let table = Table::read(text)?;
     if table.column("arity").is_ok() {
-        return run_arity(&table, deviations);
+        return run_arity(&table, suite);
     }
+    let is_case = table.column("area").is_ok();
     let id = table.column("id")?;
-    let op = table.column("op")?;
-    let ruleset = table.column("ruleset")?;
-    let request = table.column("request")?;
-    let expected = table.column("expected")?;
+    let op = table.column(if is_case { "area" } else { "op" })?;
     let basis = table.column("basis").ok();
+    let expected = table.column(if is_case { "expected_json" } else { "expected" })?;
+    let input = table.column(if is_case { "input_json" } else { "request" })?;
+    let ruleset = if is_case {
+        op
+    } else {
+        table.column("ruleset")?
+    };
+    let (saved, hard) = (table.column("saved").ok(), table.column("hard").ok());
 
     let mut report = Report::default();
     for line in &table.lines {
@@ -259,27 +333,37 @@ pub fn run(text: &str, sets: &Sets, deviations: &Deviations) -> Result<Report, V
             return Err(VectorError::Twice(id));
         }
         let is_safety = basis.is_some_and(|basis| cell(line, basis) == "safety");
-        if is_safety && deviations.0.contains_key(&id) {
+        if is_safety && suite.deviations.0.contains_key(&id) {
             return Err(VectorError::Safety(id));
         }
         let op = cell(line, op);
-        let got = match put(&op, &cell(line, ruleset), &cell(line, request), sets) {
-            Ok(Put::Answered(got)) => got,
-            Ok(Put::Missing(capability)) => {
-                *report.skipped.entry(capability).or_default() += 1;
-                report.seen.insert(id);
-                continue;
-            }
-            Err(why) => format!("unreadable row: {why}"),
+        let optional = |column: Option<usize>| column.map(|it| cell(line, it)).unwrap_or_default();
+        let put = if is_case {
+            cases::put(&op, raw(line, input), raw(line, expected))
+        } else {
+            let cells = Cells {
+                ruleset: &cell(line, ruleset),
+                saved: &optional(saved),
+                hard: &optional(hard),
+                request: &cell(line, input),
+            };
+            ops::put(&op, &cells, &suite.sets).map(|got| got.with(cell(line, expected)))
         };
-        report.judge(id, &op, &cell(line, expected), &got, deviations);
+        match put {
+            Ok(Put::Answered { expected, got }) => report.judge(id, &op, &expected, &got, suite),
+            Ok(Put::Missing(capability)) => report.skip(id, capability),
+            Err(why) => {
+                let got = format!("unreadable row: {why}");
+                report.judge(id, &op, "a row that can be read", &got, suite);
+            }
+        }
     }
     Ok(report)
 }
 
 /// Every row says how many words name a command that begins with these: that many words must be
 /// the prefix that is offered for such a command with plain words behind it.
-fn run_arity(table: &Table, deviations: &Deviations) -> Result<Report, VectorError> {
+fn run_arity(table: &Table, suite: &Suite) -> Result<Report, VectorError> {
     let prefix = table.column("prefix")?;
     let arity = table.column("arity")?;
     let mut report = Report::default();
@@ -300,124 +384,7 @@ fn run_arity(table: &Table, deviations: &Deviations) -> Result<Report, VectorErr
             Some(named) => format!("{} *", named.join(" ")),
             None => format!("an arity, not `{arity}`"),
         };
-        report.judge(id, "arity", &expected, &prefix_of(&words), deviations);
+        report.judge(id, "arity", &expected, &ops::prefix_of(&words), suite);
     }
     Ok(report)
-}
-
-enum Put {
-    Answered(String),
-    Missing(&'static str),
-}
-
-fn put(op: &str, ruleset: &str, request: &str, sets: &Sets) -> Result<Put, String> {
-    let answer = match op {
-        "wildcard" => policy::wildcard_on(Platform::Unix, ruleset, request).to_string(),
-        "wildcard-win" => policy::wildcard_on(Platform::Windows, ruleset, request).to_string(),
-        "evaluate" => {
-            let rules = sets.rules(ruleset)?;
-            let words = words(request)?;
-            let [permission, text] = words.as_slice() else {
-                return Err("the request is not two words".into());
-            };
-            let found = policy::evaluate(&rules, permission, text);
-            found
-                .map_or(Action::Ask, |(_, rule)| rule.action)
-                .to_string()
-        }
-        "disabled" => {
-            let rules = sets.rules(ruleset)?;
-            policy::disabled(&rules, policy::permission_of(request)).to_string()
-        }
-        "prefix" => {
-            let words = words(request)?;
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            prefix_of(&words)
-        }
-        "flagprefix" => return Ok(Put::Missing("prefixes that look past options")),
-        "fromConfig" => return Ok(Put::Missing("rules from a configuration map")),
-        "mergeDeep" => return Ok(Put::Missing("merging configuration layers")),
-        "toConfig" | "mergePermission" => return Ok(Put::Missing("writing rules back")),
-        "resolve" => return Ok(Put::Missing("hardening and saved answers")),
-        "protected" => return Ok(Put::Missing("protected paths")),
-        "ask" => return Ok(Put::Missing("hard rules and protected paths at an ask")),
-        "sequence" => return Ok(Put::Missing("replies to several pending asks")),
-        _ => return Ok(Put::Missing("an op this suite does not know")),
-    };
-    Ok(Put::Answered(answer))
-}
-
-fn words(request: &str) -> Result<Vec<String>, String> {
-    serde_json::from_str(request).map_err(|error| format!("request: {error}"))
-}
-
-/// The prefix offered for these words, or `none`.
-fn prefix_of(words: &[&str]) -> String {
-    command::prefix(words).unwrap_or("none".into())
-}
-
-/// A table of tab-separated cells below a header line. Empty lines and those that begin with `#`
-/// are no rows.
-struct Table {
-    header: Vec<String>,
-    lines: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn read(text: &str) -> Result<Self, VectorError> {
-        let mut rows = text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-            .map(|(index, line)| {
-                (
-                    index + 1,
-                    line.split('\t').map(unescape).collect::<Vec<_>>(),
-                )
-            });
-        let (_, header) = rows.next().ok_or(VectorError::Column("op"))?;
-        let mut lines = Vec::new();
-        for (line, cells) in rows {
-            let (found, wanted) = (cells.len(), header.len());
-            if found != wanted {
-                return Err(VectorError::Cells {
-                    line,
-                    found,
-                    wanted,
-                });
-            }
-            lines.push(cells);
-        }
-        Ok(Self { header, lines })
-    }
-
-    fn column(&self, name: &'static str) -> Result<usize, VectorError> {
-        let place = self.header.iter().position(|cell| cell == name);
-        place.ok_or(VectorError::Column(name))
-    }
-}
-
-/// Every line was measured against the header, so a column that was found is there.
-fn cell(line: &[String], column: usize) -> String {
-    line.get(column).cloned().unwrap_or_default()
-}
-
-/// Undoes `\\`, `\t`, `\n` and `\r`; any other backslash stands for itself.
-fn unescape(cell: &str) -> String {
-    let mut text = String::with_capacity(cell.len());
-    let mut rest = cell.chars();
-    while let Some(char) = rest.next() {
-        if char != '\\' {
-            text.push(char);
-            continue;
-        }
-        match rest.next() {
-            Some('\\') | None => text.push('\\'),
-            Some('t') => text.push('\t'),
-            Some('n') => text.push('\n'),
-            Some('r') => text.push('\r'),
-            Some(other) => text.extend(['\\', other]),
-        }
-    }
-    text
 }

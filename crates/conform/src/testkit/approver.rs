@@ -3,8 +3,8 @@
 use super::lock;
 use gate::{
     BoxFuture,
-    access::{AskUser, Evidence},
-    g2_admit::{Approver, Question, Reply},
+    access::{AskUser, Evidence, Inquiry},
+    g2_admit::{Answers, Approver, Question, Reply},
     g3_confine::Order,
 };
 use std::{future::poll_fn, sync::Mutex, task::Poll};
@@ -61,15 +61,21 @@ impl<F: Fn(&Question<'_>) -> Reply + Send + Sync> Approver for ScriptedApprover<
             let what = format!("{} {}", subject.permission, subject.canonical);
             let diff = match question.evidence {
                 Evidence::Diff(diff) => Some(diff.to_owned()),
-                Evidence::None | Evidence::Command { .. } | Evidence::Question(_) => None,
+                Evidence::None | Evidence::Command { .. } | Evidence::Inquiries(_) => None,
             };
             lock(&self.asked).push(Asked { what, diff });
             (self.answer)(&question)
         })
     }
 
-    fn put<'a>(&'a self, question: &'a Order<AskUser>) -> BoxFuture<'a, Option<String>> {
-        let echo = format!("you asked: {}", question.access().question());
-        Box::pin(async move { Some(echo) })
+    /// The first choice of each question, or its own words again.
+    fn put<'a>(&'a self, inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {
+        let answer = |inquiry: &Inquiry| match inquiry.choices.first() {
+            Some(choice) => vec![choice.label.clone()],
+            None => vec![format!("you asked: {}", inquiry.question)],
+        };
+        let inquiries = inquiries.access().inquiries();
+        let answers = inquiries.iter().map(answer).collect();
+        Box::pin(async move { Answers::Given(answers) })
     }
 }

@@ -2,9 +2,12 @@
 
 use super::lock;
 use gate::{
+    call::Ids,
+    g2_admit::{Approvals, Scope},
     host::Clock,
     journal::{Event, Journal, Record},
 };
+use policy::Rule;
 use std::sync::{
     Mutex,
     atomic::{AtomicBool, Ordering},
@@ -53,6 +56,49 @@ impl Journal for MemoryJournal {
             return Err("no space left".into());
         }
         lock(&self.records).push(record);
+        Ok(())
+    }
+}
+
+/// One yes that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Where it holds.
+    pub scope: Scope,
+    /// `permission pattern` of each rule.
+    pub rules: Vec<String>,
+    /// Who said so.
+    pub who: String,
+}
+
+/// Keeps approvals until it is told to be full.
+#[derive(Debug, Default)]
+pub struct MemoryApprovals {
+    kept: Mutex<Vec<Kept>>,
+    is_full: AtomicBool,
+}
+
+impl MemoryApprovals {
+    /// All that was kept, in order.
+    pub fn kept(&self) -> Vec<Kept> {
+        lock(&self.kept).clone()
+    }
+
+    /// From now on nothing can be kept.
+    pub fn fill_up(&self) {
+        self.is_full.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Approvals for MemoryApprovals {
+    fn keep(&self, scope: Scope, rules: &[Rule], _by: &Ids, who: &str) -> Result<(), String> {
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err("no space left".into());
+        }
+        let line = |rule: &Rule| format!("{} {}", rule.permission, rule.pattern.text());
+        let rules = rules.iter().map(line).collect();
+        let who = who.to_owned();
+        lock(&self.kept).push(Kept { scope, rules, who });
         Ok(())
     }
 }

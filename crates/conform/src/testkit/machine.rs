@@ -3,14 +3,15 @@
 use super::lock;
 use gate::{
     BoxFuture,
-    access::{Digest, ReadFile, ReadTree, Spawn, WriteFile},
+    access::{Digest, GlobQuery, GrepQuery, Purpose, ReadFile, ReadTree, Spawn, WriteFile},
     call::CallId,
     g3_confine::{Confinement, Order},
     host::{
-        Content, Ended, Entry, Exit, FileId, FileKind, Found, Host, HostError, Place, ResolveError,
-        Resolved,
+        Content, Ended, Entry, Exit, FileId, FileKind, FileMatches, Found, Host, HostError,
+        LeftOut, Line, Matches, Paths, Place, ResolveError, Resolved, Tree,
     },
 };
+use ignore::overrides::OverrideBuilder;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -20,7 +21,8 @@ use std::{
 /// Where the workspace of a [`MemoryHost`] lies.
 pub const WORKSPACE: &str = "/w";
 
-/// Files by absolute path. Directories are whatever files lie below.
+/// Files by absolute path. Directories are whatever files lie below. Files that say what git
+/// ignores mean nothing here.
 #[derive(Debug)]
 pub struct MemoryHost {
     files: Mutex<Files>,
@@ -41,6 +43,13 @@ struct Node {
     inode: u64,
     links: u64,
     bytes: Vec<u8>,
+}
+
+/// The files of a walk with their bytes, and what was not walked.
+#[derive(Debug, Default)]
+struct Walked {
+    files: Vec<(String, Node)>,
+    left_out: LeftOut,
 }
 
 impl MemoryHost {
@@ -162,8 +171,144 @@ impl MemoryHost {
         }
     }
 
-    fn list(&self, order: &Order<ReadTree>) -> Result<Vec<Entry>, HostError> {
+    fn look(&self, order: &Order<ReadTree>) -> Result<Tree, HostError> {
         self.check(order.call())?;
+        let target = order.target();
+        if found(&lock(&self.files), &target.absolute) != target.found {
+            return Err(changed(target));
+        }
+        match order.access().purpose() {
+            Purpose::List => Ok(Tree::Listing(self.list(order))),
+            Purpose::Glob(query) => self.glob(order, query).map(Tree::Paths),
+            Purpose::Grep(query) => self.grep(order, query).map(Tree::Matches),
+        }
+    }
+
+    /// Every file below the target that fits and may be shown, sorted.
+    fn walk(
+        &self,
+        order: &Order<ReadTree>,
+        include: Option<&str>,
+        shows_hidden: bool,
+    ) -> Result<Walked, HostError> {
+        let target = order.target();
+        let mut fits = OverrideBuilder::new("");
+        if let Some(pattern) = include {
+            fits.add(pattern)
+                .map_err(|error| HostError::Failed(format!("invalid glob pattern: {error}")))?;
+        }
+        let fits = fits
+            .build()
+            .map_err(|error| HostError::Failed(format!("invalid glob pattern: {error}")))?;
+        let filter = order.walls().read_filter(target);
+        let top = target.absolute.trim_end_matches('/');
+        let mut walked = Walked::default();
+        for (path, node) in &lock(&self.files).by_path {
+            let is_itself = path == top;
+            let Some(below) = path
+                .strip_prefix(top)
+                .filter(|rest| is_itself || rest.starts_with('/'))
+            else {
+                continue;
+            };
+            let below = below.trim_start_matches('/');
+            let is_hidden = |name: &str| name == ".git" || (!shows_hidden && name.starts_with('.'));
+            let is_out = below.split('/').any(is_hidden) || fits.matched(below, false).is_ignore();
+            if is_out && !is_itself {
+                continue;
+            }
+            let inside = path.strip_prefix(&format!("{WORKSPACE}/"));
+            let real = inside.unwrap_or(path);
+            if !filter.shows(real, path, &mut walked.left_out) {
+                continue;
+            }
+            walked.files.push((path.clone(), node.clone()));
+        }
+        Ok(walked)
+    }
+
+    fn glob(&self, order: &Order<ReadTree>, query: &GlobQuery) -> Result<Paths, HostError> {
+        let target = order.target();
+        if target.found.map(|it| it.kind) != Some(FileKind::Directory) {
+            return Err(HostError::Failed(format!(
+                "glob path must be a directory: {}",
+                target.absolute
+            )));
+        }
+        let walked = self.walk(order, Some(&query.pattern), query.names_hidden())?;
+        let omitted = walked.files.len().saturating_sub(query.limit);
+        let paths = walked.files.into_iter().map(|(path, _)| path);
+        Ok(Paths {
+            paths: paths.take(query.limit).collect(),
+            omitted,
+            left_out: walked.left_out,
+        })
+    }
+
+    /// Line by line, without the care for large files that a real machine takes.
+    fn grep(&self, order: &Order<ReadTree>, query: &GrepQuery) -> Result<Matches, HostError> {
+        if order.target().found.is_none() {
+            let path = &order.target().absolute;
+            return Err(HostError::Failed(format!(
+                "No files found: {path} does not exist"
+            )));
+        }
+        let pattern = if query.is_literal {
+            regex::escape(&query.pattern)
+        } else {
+            query.pattern.clone()
+        };
+        let regex = regex::RegexBuilder::new(&pattern)
+            .case_insensitive(query.ignores_case)
+            .build()
+            .map_err(|error| HostError::Failed(format!("invalid regular expression: {error}")))?;
+        let walked = self.walk(order, query.include.as_deref(), true)?;
+        let mut matches = Matches {
+            left_out: walked.left_out,
+            ..Matches::default()
+        };
+        let mut room = query.limit;
+        for (path, node) in walked.files {
+            if node.links > 1 {
+                matches.left_out.asked += 1;
+                continue;
+            }
+            if node.bytes.contains(&0) {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&node.bytes);
+            let lines: Vec<&str> = text.lines().collect();
+            let mut shown = BTreeMap::new();
+            for (at, _) in lines
+                .iter()
+                .enumerate()
+                .filter(|(_, line)| regex.is_match(line))
+            {
+                if room == 0 {
+                    matches.has_more = true;
+                    break;
+                }
+                room -= 1;
+                let last = at.saturating_add(query.context).min(lines.len() - 1);
+                let around = at.saturating_sub(query.context)..=last;
+                for near in around {
+                    shown.entry(near).or_insert(false);
+                }
+                shown.insert(at, true);
+            }
+            let line = |(at, fits): (usize, bool)| {
+                let text = lines.get(at)?;
+                Some(Line::new(at as u64 + 1, text.as_bytes(), fits))
+            };
+            let lines: Vec<Line> = shown.into_iter().filter_map(line).collect();
+            if !lines.is_empty() {
+                matches.files.push(FileMatches { path, lines });
+            }
+        }
+        Ok(matches)
+    }
+
+    fn list(&self, order: &Order<ReadTree>) -> Vec<Entry> {
         let below = format!("{}/", order.target().absolute.trim_end_matches('/'));
         let files = lock(&self.files);
         let names = files
@@ -181,7 +326,7 @@ impl MemoryHost {
             },
         };
         let entries: BTreeSet<Entry> = names.map(entry).collect();
-        Ok(entries.into_iter().collect())
+        entries.into_iter().collect()
     }
 
     fn write(&self, order: &Order<WriteFile>) -> Result<(), HostError> {
@@ -278,8 +423,8 @@ impl Host for MemoryHost {
     fn read_file(&self, order: Order<ReadFile>) -> BoxFuture<'_, Result<Content, HostError>> {
         Box::pin(async move { self.read(&order) })
     }
-    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Vec<Entry>, HostError>> {
-        Box::pin(async move { self.list(&order) })
+    fn read_tree(&self, order: Order<ReadTree>) -> BoxFuture<'_, Result<Tree, HostError>> {
+        Box::pin(async move { self.look(&order) })
     }
     fn write_file(&self, order: Order<WriteFile>) -> BoxFuture<'_, Result<(), HostError>> {
         Box::pin(async move { self.write(&order) })

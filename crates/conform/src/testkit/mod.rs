@@ -7,8 +7,10 @@ mod machine;
 mod room;
 
 pub use approver::{Asked, ScriptedApprover};
-pub use journal::{MemoryJournal, StoppedClock};
+pub use journal::{Kept, MemoryApprovals, MemoryJournal, StoppedClock};
 pub use machine::{MemoryHost, WORKSPACE};
+/// What a rule says, for whoever writes the rules of a test.
+pub use policy::Action;
 pub use room::{Bench, no, nobody, yes};
 
 use std::{

@@ -1,6 +1,8 @@
 //! One world a test: a machine, rules, a journal and every question that was put.
 
-use super::{Asked, MemoryHost, MemoryJournal, ScriptedApprover, StoppedClock, block_on};
+use super::{
+    Asked, MemoryApprovals, MemoryHost, MemoryJournal, ScriptedApprover, StoppedClock, block_on,
+};
 use gate::{
     authority::root_authority,
     call::{NotRun, Parts, RawCall, Room},
@@ -28,6 +30,8 @@ pub struct Bench {
     pub rules: Arc<RuleBook>,
     /// What was meant and what came of it.
     pub journal: MemoryJournal,
+    /// What was approved for more than once.
+    pub approvals: MemoryApprovals,
     /// Ends the call under way.
     pub cancel: Cancel,
     /// How much of an output comes back.
@@ -95,6 +99,7 @@ impl Bench {
             host,
             rules: Arc::new(RuleBook::new(layers)),
             journal: MemoryJournal::default(),
+            approvals: MemoryApprovals::default(),
             cancel: Cancel::default(),
             limits: Limits::default(),
             asked: Mutex::default(),
@@ -215,6 +220,7 @@ impl Bench {
             table: &table,
             rules: &self.rules,
             approver,
+            approvals: &self.approvals,
             profile: &Profile {
                 child_writes: ChildWrites::Workspace,
             },

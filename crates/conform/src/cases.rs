@@ -1,0 +1,109 @@
+//! Cases from public reports: an area, an input and what it should come to, both JSON. Each is put to
+//! the public API; an area, or a question, that nothing here can answer is said to be missing.
+
+use policy::{Answer, Platform, RuleLayers, Subject};
+use serde_json::Value;
+
+use crate::ops::{decide, subject, written_rules};
+use crate::vectors::Put;
+
+/// Puts one case.
+pub(crate) fn put(area: &str, input: &str, expected: &str) -> Result<Put, String> {
+    let read = |json: &str| -> Result<Value, String> {
+        serde_json::from_str(json).map_err(|error| format!("{area}: {error}"))
+    };
+    let (input, expected) = (read(input)?, read(expected)?);
+    match area {
+        "wildcard" => wildcard(&input, &expected),
+        "permission" => permission(&input, &expected),
+        "paths" => Ok(Put::Missing("a file system with links")),
+        "ask" => Ok(Put::Missing("replies to several pending asks")),
+        "headless" => Ok(Put::Missing(
+            "a room of its own, which this suite has in its tests",
+        )),
+        _ => Ok(Put::Missing("an area this suite does not know")),
+    }
+}
+
+fn wildcard(input: &Value, expected: &Value) -> Result<Put, String> {
+    let platform = match input.get("os").and_then(Value::as_str) {
+        None => Platform::Unix,
+        Some("windows") => Platform::Windows,
+        Some(other) => return Err(format!("no system `{other}`")),
+    };
+    let got = policy::wildcard_on(platform, text(input, "pattern")?, text(input, "text")?);
+    Ok(Put::Answered {
+        expected: expected.get("match").ok_or("no `match`")?.to_string(),
+        got: got.to_string(),
+    })
+}
+
+fn permission(input: &Value, expected: &Value) -> Result<Put, String> {
+    if input.get("property").is_some() {
+        return Ok(Put::Missing("a property, which is a test of its own"));
+    }
+    if expected.get("lint").is_some() {
+        return Ok(Put::Missing("rules looked over"));
+    }
+    if input.get("project_config").is_some() {
+        return Ok(Put::Missing("hardenings"));
+    }
+    let subjects = match input.get("ask") {
+        Some(ask) => vec![subject(text(ask, "permission")?, text(ask, "pattern")?)],
+        None if text(input, "tool")? == "bash" => return Ok(Put::Missing("hardenings")),
+        None => of_file(input)?,
+    };
+    let rules = input.get("rules").ok_or("no `rules`")?;
+    let layers = RuleLayers {
+        base: written_rules(&rules.to_string())?,
+        saved: saved(input)?,
+        ..RuleLayers::default()
+    };
+    let yes = Answer {
+        who: "everything is approved".to_owned(),
+        at_ms: 0,
+    };
+    let is_approved = input.get("auto_approve") == Some(&Value::Bool(true));
+    let decision = decide(layers, subjects, is_approved.then_some(&yes));
+    Ok(Put::Answered {
+        expected: text(expected, "action")?.to_owned(),
+        got: decision.action().to_string(),
+    })
+}
+
+/// What a call of a file tool asks for: outside the workspace its directory as well.
+fn of_file(input: &Value) -> Result<Vec<Subject>, String> {
+    let (tool, path) = (text(input, "tool")?, text(input, "path")?);
+    let mut subjects = vec![subject(policy::permission_of(tool), path)];
+    if let Some((directory, _)) = path.rsplit_once('/')
+        && path.starts_with('/')
+    {
+        subjects.push(subject("external_directory", &format!("{directory}/*")));
+    }
+    Ok(subjects)
+}
+
+/// Answers that were saved: each becomes a rule by way of its written form.
+fn saved(input: &Value) -> Result<Vec<policy::Rule>, String> {
+    let Some(list) = input.get("saved") else {
+        return Ok(Vec::new());
+    };
+    let mut rules = Vec::new();
+    for rule in list.as_array().ok_or("`saved` is no list")? {
+        let (permission, pattern, action) = (
+            text(rule, "permission")?,
+            text(rule, "pattern")?,
+            text(rule, "action")?,
+        );
+        let written = serde_json::json!({ permission: { pattern: action } });
+        rules.extend(written_rules(&written.to_string())?);
+    }
+    Ok(rules)
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str, String> {
+    value
+        .get(key)
+        .and_then(Value::as_str)
+        .ok_or_else(|| format!("no text `{key}`"))
+}
