@@ -9,7 +9,7 @@ use gate::{
     cancel::Cancel,
     g0_offer::{DuplicateTool, Table},
     g1_decode::RawArguments,
-    g2_admit::{Approver, Gate, Refusal},
+    g2_admit::{Approvals, Approver, Gate, Refusal},
     g3_confine::{Profile, Progress},
     host::{Clock, Host},
     journal::Journal,
@@ -32,6 +32,8 @@ pub struct Furniture<'s> {
     pub rules: &'s RuleBook,
     /// Who answers asks.
     pub approver: &'s dyn Approver,
+    /// Where a yes for more than once is kept.
+    pub approvals: &'s dyn Approvals,
     /// Where children may go in general.
     pub profile: &'s Profile,
     /// The machine.
@@ -151,6 +153,38 @@ impl<'s> Session<'s> {
             messages: Vec::new(),
             refused: Vec::new(),
         }
+    }
+
+    /// Goes on with what was said before. Calls that have no result, because the process ended under
+    /// them, get one that says so: nobody knows how far they got.
+    ///
+    /// # Errors
+    /// Those results could not be kept.
+    pub fn resume(with: Furniture<'s>, messages: Vec<Message>) -> Result<Self, SessionError> {
+        let mut session = Self {
+            with,
+            messages,
+            refused: Vec::new(),
+        };
+        for call in session.unanswered_calls() {
+            let words =
+                "Not known: the process ended before this call did. It may have had its effect.";
+            session.answer(&call, words.to_owned(), true)?;
+        }
+        Ok(session)
+    }
+
+    /// The calls of the last turn that no result follows.
+    fn unanswered_calls(&self) -> Vec<ToolCall> {
+        let mut open: Vec<ToolCall> = Vec::new();
+        for message in &self.messages {
+            match message {
+                Message::Assistant { calls, .. } => open.clone_from(calls),
+                Message::Result { call_id, .. } => open.retain(|call| call.id != *call_id),
+                Message::User { .. } => {}
+            }
+        }
+        open
     }
 
     /// All that was said.
@@ -299,6 +333,7 @@ fn parts<'t>(with: &Furniture<'t>, table: &'t Table, message: &'t str) -> Parts<
         table,
         rules: with.rules,
         approver: with.approver,
+        approvals: with.approvals,
         profile: with.profile,
         host: with.host,
         journal: with.journal,

@@ -7,5 +7,6 @@
 )]
 
 mod ends;
+mod provider;
 mod scene;
 mod turns;

@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, call, called, error, result, said};
 use conform::testkit::{Bench, nobody, yes};
-use gate::{g2_admit::Question, g2_admit::Reply};
+use gate::g2_admit::{Question, Reply, Scope};
 use model::{Arguments, Message, ToolCall};
 use policy::Action::{Allow, Ask, Deny};
 use serde_json::{Value, json};
@@ -160,7 +160,12 @@ async fn each_turn_offers_what_the_rules_leave_open_then() {
 async fn a_yes_for_the_session_holds_in_the_next_turn() {
     let bash = json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]});
     let scene = Scene::new(Bench::new(&[("bash", "*", Ask)]), json!([bash, bash, bash]));
-    let played = scene.play(|_| Reply::Session { who: "ann".into() }).await;
+    let played = scene
+        .play(|_| Reply::Always {
+            who: "ann".into(),
+            scope: Scope::Session,
+        })
+        .await;
     assert_eq!(played.asked, ["bash true"]);
     assert_eq!(scene.bench.host.ran(), ["true", "true", "true"]);
 }
