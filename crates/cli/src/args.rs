@@ -23,14 +23,31 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Shows the gates at work in a small project of its own
     Tour,
+    /// Lists the agents
+    Agents(AgentsArgs),
+    /// Lists and revokes what was approved for more than once
+    Approvals(ApprovalsArgs),
+    /// Lists and shows sessions
+    Sessions(SessionsArgs),
+    /// Shows the journal
+    Log(LogArgs),
+    /// Says what is enforced on this machine, and what is not
+    Doctor(DoctorArgs),
+    /// Runs a command of your own inside the walls that a tool's command has
+    Sandbox(SandboxArgs),
+    /// Prints what a shell needs to complete this command line
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// What every command that judges calls needs to know.
 #[derive(Debug, Args)]
 pub(crate) struct Scene {
-    /// The agent whose rules hold: code (or build), plan
-    #[arg(long, value_name = "NAME", default_value = "code")]
-    pub(crate) agent: String,
+    /// The agent whose rules hold (the configuration's `default_agent`, else code)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
     /// The workspace (the current directory if not given)
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
@@ -61,8 +78,17 @@ pub(crate) enum Format {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Plays this script in place of a model
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: PathBuf,
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub(crate) script: Option<PathBuf>,
+    /// The model to use, as configured (the agent's or the configuration's `model` if not given)
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    pub(crate) model: Option<String>,
+    /// Goes on with the last session of this workspace
+    #[arg(long = "continue", conflicts_with = "session")]
+    pub(crate) is_continued: bool,
+    /// Goes on with this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
     /// What to tell the model
     #[arg(value_name = "PROMPT", default_value = "Go ahead.")]
     pub(crate) prompt: String,
@@ -112,4 +138,90 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    #[command(subcommand)]
+    pub(crate) command: ApprovalsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// Lists all, with who gave them and where
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Takes approvals back
+    Revoke {
+        /// Their ids
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    #[command(subcommand)]
+    pub(crate) command: SessionsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Lists all, the newest first
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what was said in one
+    Show {
+        /// Its id
+        id: String,
+        /// One JSON message a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Only this call, by its id in the model's message or its number
+    #[arg(long, value_name = "ID")]
+    pub(crate) call: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// One JSON record a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArgs {
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) command: Vec<std::ffi::OsString>,
 }

@@ -53,6 +53,7 @@ impl From<SessionError> for CliError {
     fn from(error: SessionError) -> Self {
         let exit = match &error {
             SessionError::Model(model::ModelError::Unreachable { .. }) => Exit::ModelUnreachable,
+            SessionError::Model(model::ModelError::Settings { .. }) => Exit::Config,
             SessionError::Model(_) => Exit::Usage,
             _ => Exit::Fault,
         };

@@ -16,6 +16,8 @@ pub enum Exit {
     Refused = 3,
     /// The configuration, or a folder of ours, cannot be used.
     Config = 4,
+    /// A sandbox was asked for and there is none.
+    SandboxUnavailable = 5,
     /// The model cannot be reached.
     ModelUnreachable = 6,
     /// `check` says ask.

@@ -8,8 +8,12 @@ mod args;
 mod command;
 mod error;
 mod exit;
+mod instructions;
+mod own;
+mod play;
 mod ports;
 mod report;
+mod speaker;
 pub mod tour;
 mod workbench;
 
@@ -32,6 +36,18 @@ pub fn start(root: &RootAuthority) -> ExitCode {
         Command::Tools(args) => command::tools(&args),
         Command::Check(args) => command::check(root, &args),
         Command::Tour => command::tour(root),
+        Command::Agents(args) => command::agents(&args),
+        Command::Approvals(args) => command::approvals(&args),
+        Command::Sessions(args) => command::sessions(&args),
+        Command::Log(args) => command::log(&args),
+        Command::Doctor(args) => command::doctor(&args),
+        Command::Completions { shell } => Ok(command::completions(shell)),
+        Command::Sandbox(args) => {
+            return command::sandbox(&args).unwrap_or_else(|CliError { exit, message }| {
+                complain(&message);
+                exit.into()
+            });
+        }
     };
     let exit = done.unwrap_or_else(|CliError { exit, message }| {
         complain(&message);

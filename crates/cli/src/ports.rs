@@ -2,10 +2,13 @@
 //! that have no effect.
 
 use gate::{
+    call::Ids,
+    g2_admit::{Approvals, Scope},
     host::Clock,
     journal::{Journal, Record},
 };
 use model::Message;
+use policy::Rule;
 use session::Transcript;
 use std::time::{SystemTime, UNIX_EPOCH};
 use store::Store;
@@ -37,6 +40,38 @@ impl Transcript for StoredTranscript<'_> {
         self.store
             .append_message(self.session, at, &id, &json)
             .map_err(|error| error.to_string())
+    }
+}
+
+/// Keeps approvals in the store, for the workspace they are given in.
+pub(crate) struct StoredApprovals<'s> {
+    pub(crate) store: &'s Store,
+    pub(crate) workspace: &'s str,
+}
+
+impl Approvals for StoredApprovals<'_> {
+    fn keep(&self, scope: Scope, rules: &[Rule], by: &Ids, who: &str) -> Result<(), String> {
+        let mut once: Vec<Rule> = Vec::new();
+        for rule in rules {
+            let is_same =
+                |it: &Rule| (&it.permission, &it.pattern) == (&rule.permission, &rule.pattern);
+            // Of two that say the same one could be revoked and the other would go on.
+            if !once.iter().any(is_same) {
+                once.push(rule.clone());
+            }
+        }
+        let kept = self.store.approve(scope, self.workspace, &once, by, who);
+        kept.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// For checks: nobody is asked, so nothing can be approved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoApprovals;
+
+impl Approvals for NoApprovals {
+    fn keep(&self, _: Scope, _: &[Rule], _: &Ids, _: &str) -> Result<(), String> {
+        Err("a check approves nothing".to_owned())
     }
 }
 

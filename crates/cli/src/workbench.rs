@@ -1,24 +1,30 @@
 //! What a command works with: the machine, the rules and the tools, put together from what was typed
 //! and what the environment says. The only place that reads the environment.
 
-use crate::{args::Scene, error::CliError};
-use agent::{Agent, Preset, Tier};
+use crate::{
+    args::Scene,
+    error::CliError,
+    own::{self, own_configuration, own_output},
+};
+use agent::{Agent, Agents, Preset, Tier};
+use config::{Level, Loaded, Reference, Sources};
 use gate::{
     authority::RootAuthority,
     call::{Parts, Room},
     cancel::Cancel,
     g0_offer::Table,
-    g2_admit::Approver,
+    g2_admit::{Approvals, Approver, Scope},
     g3_confine::{ChildWrites, Confinement, Profile, Silent},
     host::Host,
     journal::Journal,
     tool::AnyTool,
 };
 use host::{LocalHost, Options, OutputLimits};
-use policy::{Action, Layer, Origin, Pattern, Rule, RuleBook, RuleLayers};
+use policy::{Layer, Rule, RuleBook, RuleLayers};
 use sandbox::Launcher;
 use std::{
     env,
+    ffi::OsString,
     fs::DirBuilder,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
@@ -41,6 +47,12 @@ pub(crate) struct Workbench {
     /// The message of a single call.
     message: String,
     session_dir: PathBuf,
+    /// What the user's configuration says.
+    pub(crate) config: config::Config,
+    /// The configuration files that were read.
+    pub(crate) files: Vec<String>,
+    /// What stands in the repository's configuration and has no effect.
+    pub(crate) inert: Vec<String>,
     /// What the configuration says that is suspicious but stops nothing.
     pub(crate) warnings: Vec<String>,
     /// Gone with the workbench: the children's temporary directory, and for a check everything.
@@ -56,81 +68,178 @@ pub(crate) enum State {
     Untouched,
 }
 
-/// The rules and the agent of a scene, before there is a machine.
-struct Ground {
-    agent: Agent,
+/// What the configuration says for a scene, before there is a machine.
+pub(crate) struct Ground {
+    pub(crate) agents: Agents,
+    pub(crate) agent: Agent,
     preset: Preset,
-    config: config::Config,
+    loaded: Loaded,
     home: Option<String>,
+    workspace: PathBuf,
+    user_dir: Option<PathBuf>,
 }
 
 impl Ground {
-    fn of(scene: &Scene) -> Result<Self, CliError> {
+    /// # Errors
+    /// The configuration, the agent or the preset is not there or wrong.
+    pub(crate) fn of(scene: &Scene) -> Result<Self, CliError> {
         let home = env::var("HOME").ok();
-        let unknown = || {
-            let names: Vec<_> = agent::names().collect();
-            let name = text::escape::visible_line(&scene.agent);
-            CliError::usage(format!(
-                "there is no agent `{name}`; there are {}",
-                names.join(", ")
-            ))
+        let workspace = workspace(scene)?;
+        let user_dir = user_dir(home.as_deref());
+        let loaded = config::discover(&Sources {
+            user_dir: user_dir.clone(),
+            workspace: workspace.clone(),
+            explicit: scene.config.clone(),
+            content: env::var("TOLLGATE_CONFIG_CONTENT").ok(),
+            home: home.clone(),
+        });
+        let loaded = loaded.map_err(|error| CliError::config(config::render(&error)))?;
+        // Files are read later, through the gates; here their text is not needed.
+        let look_up = |reference: &Reference| match reference {
+            Reference::Env(name) => env::var(name).ok(),
+            Reference::File(_) => Some(String::new()),
         };
-        let agent = agent::agent(&scene.agent).ok_or_else(unknown)?;
-        let config = match &scene.config {
-            Some(path) => load(path, home.as_deref())?,
-            None => config::Config::default(),
+        let settings = loaded
+            .config
+            .agent_settings(&look_up)
+            .map_err(CliError::config)?;
+        let agents = Agents::with(settings).map_err(CliError::config)?;
+        let default = loaded
+            .config
+            .default_agent
+            .as_ref()
+            .map(|name| name.resolve(&look_up));
+        let default = default.transpose().map_err(CliError::config)?;
+        let agent = match &scene.agent {
+            Some(name) => agents.primary(name).map_err(CliError::usage)?,
+            None => agents
+                .default_agent(default.as_deref())
+                .map_err(CliError::config)?,
         };
+        let agent = agent.clone();
         let typed = scene.preset.as_deref().map(str::parse).transpose();
         let preset = typed
             .map_err(CliError::usage)?
-            .or(config.preset)
+            .or(loaded.config.preset)
             .unwrap_or_default();
         Ok(Self {
+            agents,
             agent,
             preset,
-            config,
+            loaded,
             home,
+            workspace,
+            user_dir,
         })
     }
 }
 
-fn load(path: &Path, home: Option<&str>) -> Result<config::Config, CliError> {
-    config::load(path, home).map_err(|error| CliError::config(config::render(&error)))
+/// Looked at before a configuration is looked for in it, so that what is wrong is said of the right thing.
+fn workspace(scene: &Scene) -> Result<PathBuf, CliError> {
+    let Some(dir) = &scene.dir else {
+        return env::current_dir().map_err(|error| {
+            CliError::config(format!("the current directory cannot be used: {error}"))
+        });
+    };
+    match std::fs::metadata(dir) {
+        Ok(_) => Ok(dir.clone()),
+        Err(error) => Err(CliError::config(format!(
+            "the workspace `{}` cannot be used: {error}",
+            dir.display()
+        ))),
+    }
+}
+
+/// Where users keep configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
+fn user_dir(home: Option<&str>) -> Option<PathBuf> {
+    let given = env::var_os("XDG_CONFIG_HOME")
+        .filter(|dir| !dir.is_empty())
+        .map(PathBuf::from);
+    given.or_else(|| Some(Path::new(home?).join(".config")).filter(|dir| dir.is_absolute()))
 }
 
 impl Workbench {
     /// # Errors
     /// The agent, preset or configuration is not there or wrong; a folder cannot be used.
     pub(crate) fn set_up(scene: &Scene, state: &State) -> Result<Self, CliError> {
-        let ground = Ground::of(scene)?;
-        let workspace = match &scene.dir {
-            Some(dir) => dir.clone(),
-            None => env::current_dir().map_err(|error| {
-                CliError::config(format!("the current directory cannot be used: {error}"))
-            })?,
-        };
+        Self::resume(scene, state, None)
+    }
+
+    /// The same for a session that goes on.
+    ///
+    /// # Errors
+    /// As [`Self::set_up`].
+    pub(crate) fn resume(
+        scene: &Scene,
+        state: &State,
+        session: Option<&str>,
+    ) -> Result<Self, CliError> {
         let launcher = Launcher::open().map_err(|error| CliError::fault(&error))?;
         let Ground {
             agent,
             preset,
-            config,
+            loaded,
             home,
-        } = ground;
-        let is_readonly = agent.is_readonly;
+            workspace,
+            user_dir,
+            ..
+        } = Ground::of(scene)?;
+        let Loaded {
+            config,
+            project,
+            inert,
+            found,
+        } = loaded;
         let limits = limits(config.tool_output);
-        let warnings = config.warnings.iter().map(ToString::to_string).collect();
-        let user = config.rules;
-        let layers = |tier| agent::layers(&agent, preset, tier, user, home.as_deref());
-        let floor = Floor::lay(workspace, state, launcher, limits, home.as_deref())?;
-        let rules = RuleBook::new(layers(tier(&floor.host.confinement())));
-        Ok(Self::furnish(
-            floor,
-            agent,
-            rules,
-            is_readonly,
+        let session = session.map_or_else(|| store::ascending_id("ses", now_ms()), str::to_owned);
+        let (key_names, key_files) = own::keys(&config);
+        let environment =
+            env::vars_os().filter(|(name, _)| !key_names.iter().any(|it| name == it.as_str()));
+        let floor = Floor::lay(
+            workspace,
+            state,
+            launcher,
             limits,
-            warnings,
-        ))
+            home.as_deref(),
+            session,
+            environment.collect(),
+        )?;
+        let tier = tier(&floor.host.confinement());
+        let mut layers = agent::layers(&agent, preset, tier, config.rules.clone(), home.as_deref());
+        layers.project = project;
+        let own_files = found
+            .iter()
+            .filter(|it| matches!(it.level, Level::User | Level::Explicit))
+            .map(|it| PathBuf::from(&it.name))
+            .chain(key_files);
+        let own = own_configuration(user_dir.as_deref(), own_files, agent.is_readonly);
+        layers.hard.extend(own);
+        let mut bench = Self::furnish(floor, agent, RuleBook::new(layers), limits);
+        bench.warnings = config.warnings.iter().map(ToString::to_string).collect();
+        bench.inert = inert
+            .iter()
+            .map(|it| format!("{}:{}: {}", it.file, it.line, it.key))
+            .collect();
+        bench.files = found.into_iter().map(|it| it.name).collect();
+        bench.config = config;
+        Ok(bench)
+    }
+
+    /// Puts what was approved before under the session's rules.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub(crate) fn recall(&self, store: &Store) -> Result<(), CliError> {
+        let workspace = self.host.workspace().display().to_string();
+        let kept = store.approvals_for(&self.session, &workspace);
+        for approval in kept.map_err(|error| CliError::fault(&error))? {
+            let layer = match approval.scope {
+                Scope::Session => Layer::Session,
+                Scope::Project | Scope::Global => Layer::Saved,
+            };
+            self.rules.append(layer, vec![approval.rule()]);
+        }
+        Ok(())
     }
 
     /// The workplace of the tour: its own rules and no others.
@@ -145,29 +254,24 @@ impl Workbench {
     ) -> Result<Self, CliError> {
         let agent = agent::agent("code").ok_or_else(|| CliError::config("no agent `code`"))?;
         let limits = Limits::default();
-        let floor = Floor::lay(workspace, &State::Kept(state), launcher, limits, None)?;
+        let session = store::ascending_id("ses", now_ms());
+        let floor = Floor::lay(
+            workspace,
+            &State::Kept(state),
+            launcher,
+            limits,
+            None,
+            session,
+            env::vars_os().collect(),
+        )?;
         let rules = RuleBook::new(RuleLayers {
             base: rules,
             ..RuleLayers::default()
         });
-        Ok(Self::furnish(
-            floor,
-            agent,
-            rules,
-            false,
-            limits,
-            Vec::new(),
-        ))
+        Ok(Self::furnish(floor, agent, rules, limits))
     }
 
-    fn furnish(
-        floor: Floor,
-        agent: Agent,
-        rules: RuleBook,
-        is_readonly: bool,
-        limits: Limits,
-        warnings: Vec<String>,
-    ) -> Self {
+    fn furnish(floor: Floor, agent: Agent, rules: RuleBook, limits: Limits) -> Self {
         let Floor {
             host,
             session,
@@ -175,7 +279,7 @@ impl Workbench {
             scratch,
         } = floor;
         rules.append(Layer::Session, own_output(&session_dir));
-        let child_writes = if is_readonly {
+        let child_writes = if agent.is_readonly {
             ChildWrites::TemporaryOnly
         } else {
             ChildWrites::Workspace
@@ -190,7 +294,10 @@ impl Workbench {
             message: session::message_id(&session, 0),
             session,
             session_dir,
-            warnings,
+            config: config::Config::default(),
+            files: Vec::new(),
+            inert: Vec::new(),
+            warnings: Vec::new(),
             _scratch: scratch,
         }
     }
@@ -205,7 +312,7 @@ impl Workbench {
         &'r self,
         root: &RootAuthority,
         table: &'r Table,
-        approver: &'r dyn Approver,
+        (approver, approvals): (&'r dyn Approver, &'r dyn Approvals),
         journal: &'r dyn Journal,
         cancel: &'r Cancel,
     ) -> Room<'r> {
@@ -213,6 +320,7 @@ impl Workbench {
             table,
             rules: &self.rules,
             approver,
+            approvals,
             profile: &self.profile,
             host: &self.host,
             journal,
@@ -250,9 +358,10 @@ impl Floor {
         launcher: Launcher,
         limits: Limits,
         home: Option<&str>,
+        session: String,
+        environment: Vec<(OsString, OsString)>,
     ) -> Result<Self, CliError> {
         let scratch = scratch()?;
-        let session = store::ascending_id("ses", now_ms());
         let state_dir = match state {
             State::Kept(dir) => dir.clone(),
             State::Untouched => {
@@ -268,7 +377,7 @@ impl Floor {
             temp_dir: scratch.path().join("tmp"),
             home: home.map(PathBuf::from),
             path: env::var_os("PATH"),
-            environment: env::vars_os().collect(),
+            environment,
             limits: OutputLimits {
                 lines_max: limits.lines_max as u64,
                 bytes_max: limits.bytes_max,
@@ -313,7 +422,7 @@ fn existing_state_dir(session: &str) -> Option<PathBuf> {
     Some(dir)
 }
 
-fn state_path() -> Option<PathBuf> {
+pub(crate) fn state_path() -> Option<PathBuf> {
     let given = env::var_os("TOLLGATE_DATA_DIR").map(PathBuf::from);
     let data = env::var_os("XDG_DATA_HOME").map(|dir| PathBuf::from(dir).join("tollgate"));
     let home = env::var_os("HOME").map(|dir| PathBuf::from(dir).join(".local/share/tollgate"));
@@ -325,6 +434,12 @@ pub(crate) fn open_store(state_dir: &Path) -> Result<Arc<Store>, CliError> {
     let path = state_dir.join("tollgate.db");
     let store = Store::open(&path, Arc::new(crate::ports::SystemClock));
     store.map(Arc::new).map_err(CliError::config)
+}
+
+/// The store if there is one and it can be opened: for a command that only wants to know what it holds.
+pub(crate) fn existing_store() -> Option<Arc<Store>> {
+    let dir = state_path().filter(|dir| dir.join("tollgate.db").is_file())?;
+    open_store(&dir).ok()
 }
 
 fn make_private(dir: &Path) -> Result<(), CliError> {
@@ -367,24 +482,4 @@ fn limits(config: Option<config::ToolOutput>) -> Limits {
         lines_max: config.max_lines.unwrap_or(default.lines_max),
         bytes_max: config.max_bytes.unwrap_or(default.bytes_max),
     }
-}
-
-/// A session may read what it was told to look up: its own long outputs. As session rules they lift
-/// an ask and never a denial.
-fn own_output(session_dir: &Path) -> Vec<Rule> {
-    let pattern = format!("{}/*", session_dir.display());
-    let rule = |permission: &str| {
-        let origin = Origin {
-            source: "the output of this session".into(),
-            line: 0,
-            column: 0,
-        };
-        Rule::new(
-            permission,
-            Pattern::wildcard(&pattern),
-            Action::Allow,
-            origin,
-        )
-    };
-    vec![rule("external_directory"), rule("read")]
 }

@@ -3,7 +3,7 @@
 mod question;
 mod terminal;
 
-pub(crate) use question::render;
+pub(crate) use question::{render, render_inquiry};
 pub(crate) use terminal::Terminal;
 
 use crate::args::OnAsk;

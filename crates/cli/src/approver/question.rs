@@ -1,6 +1,9 @@
 //! A question as text: all of it, and nothing in it that could move a cursor or hide a word.
 
-use gate::{access::Evidence, g2_admit::Question};
+use gate::{
+    access::{Evidence, Inquiry},
+    g2_admit::Question,
+};
 use policy::{AnsweredBy, Decision, SubjectKind};
 use std::fmt::Write;
 use text::escape::{visible, visible_line};
@@ -43,9 +46,9 @@ fn write_question(out: &mut String, question: &Question<'_>) -> std::fmt::Result
                 write_block(out, "  the model says of it, in its own words:", words)?;
             }
         }
-        Evidence::Question(words) => {
-            write_block(out, "  the model asks, in its own words:", words)?;
-        }
+        Evidence::Inquiries(inquiries) => inquiries
+            .iter()
+            .try_for_each(|inquiry| out.write_str(&render_inquiry(inquiry)))?,
     }
     writeln!(out, "  because {}", because(question.because))
 }
@@ -55,6 +58,28 @@ fn write_block(out: &mut String, title: &str, text: &str) -> std::fmt::Result {
     visible(text)
         .lines()
         .try_for_each(|line| writeln!(out, "    {line}"))
+}
+
+/// A question of the model itself, with what may be chosen.
+pub(crate) fn render_inquiry(inquiry: &Inquiry) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ok = write_inquiry(&mut out, inquiry);
+    out
+}
+
+fn write_inquiry(out: &mut String, inquiry: &Inquiry) -> std::fmt::Result {
+    write_block(
+        out,
+        "  the model asks, in its own words:",
+        &inquiry.question,
+    )?;
+    for (number, choice) in (1..).zip(&inquiry.choices) {
+        let label = visible_line(&choice.label);
+        let description = visible_line(&choice.description);
+        writeln!(out, "      {number} {label}: {description}")?;
+    }
+    Ok(())
 }
 
 /// The rule that asks, with its place.

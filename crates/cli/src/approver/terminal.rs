@@ -1,10 +1,10 @@
 //! Asks at the terminal, and only there: standard input may be a script.
 
-use super::render;
+use super::{render, render_inquiry};
 use gate::{
     BoxFuture,
-    access::AskUser,
-    g2_admit::{Approver, Question, Reply},
+    access::{AskUser, Inquiry},
+    g2_admit::{Answers, Approver, Question, Reply, Scope},
     g3_confine::Order,
 };
 use rustix::termios::{QueueSelector, tcflush};
@@ -41,9 +41,10 @@ impl Terminal {
             .unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    async fn reply(&self, question: String, is_session_offered: bool) -> Reply {
-        let choices = if is_session_offered {
-            "o once, s for this session (exactly this), r reject, w reject with a word"
+    async fn reply(&self, question: String, is_always_offered: bool) -> Reply {
+        let choices = if is_always_offered {
+            "o once; exactly this from now on: s in this session, p in this project, g everywhere; \
+             r reject, w reject with a word"
         } else {
             "o once, r reject, w reject with a word"
         };
@@ -57,7 +58,24 @@ impl Terminal {
             let who = "the person at the terminal".to_owned();
             match line.trim() {
                 "o" | "once" => return Reply::Once { who },
-                "s" | "session" if is_session_offered => return Reply::Session { who },
+                "s" | "session" if is_always_offered => {
+                    return Reply::Always {
+                        who,
+                        scope: Scope::Session,
+                    };
+                }
+                "p" | "project" if is_always_offered => {
+                    return Reply::Always {
+                        who,
+                        scope: Scope::Project,
+                    };
+                }
+                "g" | "global" if is_always_offered => {
+                    return Reply::Always {
+                        who,
+                        scope: Scope::Global,
+                    };
+                }
                 "r" | "reject" => return Reply::Reject { who, word: None },
                 "w" => return self.reject_with_word(who).await,
                 _ => prompt = format!("  please answer with one letter [{choices}] "),
@@ -72,6 +90,41 @@ impl Terminal {
                 word: Some(word.trim().to_owned()),
             },
             Ok(_) | Err(_) => Reply::Reject { who, word: None },
+        }
+    }
+
+    async fn answers(&self, inquiries: &[Inquiry]) -> Answers {
+        let mut answers = Vec::new();
+        for inquiry in inquiries {
+            match self.answer(inquiry).await {
+                Some(answer) => answers.push(answer),
+                None => return Answers::Nobody,
+            }
+        }
+        if answers.iter().all(Vec::is_empty) {
+            return Answers::Dismissed;
+        }
+        Answers::Given(answers)
+    }
+
+    /// `None`: the terminal went away.
+    async fn answer(&self, inquiry: &Inquiry) -> Option<Vec<String>> {
+        let how = match (inquiry.takes_several, inquiry.takes_own_words) {
+            (true, true) => "numbers with commas, or your own words",
+            (true, false) => "numbers with commas",
+            (false, true) => "a number, or your own words",
+            (false, false) => "a number",
+        };
+        let mut prompt = format!(
+            "\n{}  [{how}; empty to leave it open] ",
+            render_inquiry(inquiry)
+        );
+        loop {
+            let line = self.line(prompt).await.ok()?;
+            if let Some(answer) = chosen(inquiry, &line) {
+                return Some(answer);
+            }
+            prompt = format!("  please answer with {how} ");
         }
     }
 }
@@ -92,18 +145,66 @@ fn read_line(file: &File, prompt: &str) -> io::Result<String> {
 
 impl Approver for Terminal {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
-        let (text, is_session_offered) = (render(&question), question.is_session_offered);
-        Box::pin(self.reply(text, is_session_offered))
+        let (text, is_always_offered) = (render(&question), question.is_always_offered);
+        Box::pin(self.reply(text, is_always_offered))
     }
 
-    fn put<'a>(&'a self, question: &'a Order<AskUser>) -> BoxFuture<'a, Option<String>> {
-        let words = text::escape::visible(question.access().question());
-        Box::pin(async move {
-            let prompt = format!("\n? the model asks, in its own words:\n    {words}\n  > ");
-            self.line(prompt)
-                .await
-                .ok()
-                .map(|line| line.trim_end().to_owned())
-        })
+    fn put<'a>(&'a self, inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {
+        Box::pin(self.answers(inquiries.access().inquiries()))
+    }
+}
+
+/// What a typed line answers; `None`: nothing that was offered.
+fn chosen(inquiry: &Inquiry, line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Some(Vec::new());
+    }
+    let label = |number: &str| {
+        let at = number.trim().parse::<usize>().ok()?.checked_sub(1)?;
+        Some(inquiry.choices.get(at)?.label.clone())
+    };
+    let labels: Option<Vec<String>> = line.split(',').map(label).collect();
+    match labels {
+        Some(labels) if labels.len() == 1 || inquiry.takes_several => Some(labels),
+        _ => inquiry.takes_own_words.then(|| vec![line.to_owned()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gate::access::Choice;
+
+    fn inquiry(takes_several: bool, takes_own_words: bool) -> Inquiry {
+        let choice = |label: &str| Choice {
+            label: label.into(),
+            description: String::new(),
+        };
+        Inquiry {
+            choices: vec![choice("red"), choice("blue")],
+            takes_several,
+            takes_own_words,
+            ..Inquiry::open("which?")
+        }
+    }
+
+    #[test]
+    fn a_line_chooses_by_number_or_says_it_in_its_own_words() {
+        let check = |several, own, line: &str, want: Option<&[&str]>| {
+            let got = chosen(&inquiry(several, own), line);
+            let want = want.map(|want| want.iter().map(|&it| it.to_owned()).collect());
+            assert_eq!(got, want, "{several} {own} {line:?}");
+        };
+        check(false, false, " 2\n", Some(&["blue"]));
+        check(false, false, "", Some(&[]));
+        check(false, false, "1,2", None);
+        check(false, false, "green", None);
+        check(false, false, "0", None);
+        check(false, false, "3", None);
+        check(false, true, "3", Some(&["3"]));
+        check(false, true, "1, 2", Some(&["1, 2"]));
+        check(true, false, "1, 2", Some(&["red", "blue"]));
+        check(true, true, "green", Some(&["green"]));
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     args::CallArgs,
     complain,
     error::CliError,
+    ports::StoredApprovals,
     print,
     workbench::{State, Workbench, open_store, state_dir},
 };
@@ -15,6 +16,7 @@ use gate::{
     call::{NotRun, RawCall},
     cancel::Cancel,
     g2_admit::Refusal,
+    host::Host,
 };
 use schema::RawArguments;
 
@@ -23,11 +25,23 @@ pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliErr
     // Only a state folder that the workbench takes, out of every tool's reach, gets a store.
     let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir.clone()))?;
     let store = open_store(&state_dir)?;
+    bench.recall(&store)?;
     bench.warn();
+    let workspace = bench.host.workspace().display().to_string();
+    let approvals = StoredApprovals {
+        store: &store,
+        workspace: &workspace,
+    };
     let approver = approver::choose(args.on_ask);
     let table = bench.table(&bench.tools)?;
     let cancel = Cancel::default();
-    let room = bench.room(root, &table, approver.as_ref(), store.as_ref(), &cancel);
+    let room = bench.room(
+        root,
+        &table,
+        (approver.as_ref(), &approvals),
+        store.as_ref(),
+        &cancel,
+    );
     let arguments = RawArguments::Text(args.arguments.clone());
     let raw = RawCall {
         id: "call_1".into(),

@@ -6,9 +6,9 @@ use crate::{
     approver::Nobody,
     args::CheckArgs,
     error::CliError,
-    ports::NoJournal,
+    ports::{NoApprovals, NoJournal},
     print,
-    workbench::{State, Workbench},
+    workbench::{State, Workbench, existing_store},
 };
 use gate::{
     authority::RootAuthority,
@@ -27,6 +27,9 @@ use text::escape::{visible, visible_line};
 pub(crate) fn check(root: &RootAuthority, args: &CheckArgs) -> Result<Exit, CliError> {
     let asked = Asked::of(args)?;
     let bench = Workbench::set_up(&args.scene, &State::Untouched)?;
+    if let Some(store) = existing_store() {
+        bench.recall(&store)?;
+    }
     bench.warn();
     let rules = bench.rules.current();
     let table = match &asked.probe {
@@ -40,7 +43,7 @@ pub(crate) fn check(root: &RootAuthority, args: &CheckArgs) -> Result<Exit, CliE
     let table = table.map_err(|error| CliError::fault(&error))?;
     let nobody = Nobody("a check asks nobody");
     let cancel = Cancel::default();
-    let room = bench.room(root, &table, &nobody, &NoJournal, &cancel);
+    let room = bench.room(root, &table, (&nobody, &NoApprovals), &NoJournal, &cancel);
     let result = room.check(asked.call.clone());
     let closed = asked
         .permission(&bench)
@@ -106,9 +109,15 @@ impl Asked {
 
 /// The rule that takes the tools of a permission off the table.
 fn closing(rules: &Ruleset, permission: &str) -> Option<Rule> {
-    let base = &rules.layers().base;
-    let last = base.iter().rev().find(|rule| rule.is_about(permission));
-    last.filter(|_| rules.disabled(permission)).cloned()
+    if !rules.disabled(permission) {
+        return None;
+    }
+    let lists = [&*rules.layers().base, &*rules.layers().hard].into_iter();
+    let lasts = lists
+        .chain(rules.base_and_project())
+        .filter_map(|list| list.iter().rev().find(|rule| rule.is_about(permission)));
+    let is_closing = |rule: &&Rule| rule.action == Action::Deny && rule.pattern.is_catch_all();
+    lasts.into_iter().find(is_closing).cloned()
 }
 
 /// What is printed.

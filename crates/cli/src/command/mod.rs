@@ -1,15 +1,29 @@
 //! The subcommands, one a file.
 
+mod agents;
+mod approvals;
 mod call;
 mod check;
+mod completions;
+mod doctor;
+mod log;
 mod probe;
 mod run;
+mod sandbox;
+mod sessions;
 mod tools;
 mod tour;
 
+pub(crate) use agents::agents;
+pub(crate) use approvals::approvals;
 pub(crate) use call::call;
 pub(crate) use check::check;
-pub(crate) use run::{play, run};
+pub(crate) use completions::completions;
+pub(crate) use doctor::doctor;
+pub(crate) use log::log;
+pub(crate) use run::run;
+pub(crate) use sandbox::sandbox;
+pub(crate) use sessions::sessions;
 pub(crate) use tools::tools;
 pub(crate) use tour::tour;
 
@@ -25,7 +39,7 @@ fn runtime() -> Result<Runtime, CliError> {
 
 /// Runs to the end on this thread; Ctrl-C raises the flag. A question at the terminal that nobody
 /// answers any more does not hold the end up.
-fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+pub(crate) fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
     let runtime = runtime()?;
     let done = runtime.block_on(async {
         let cancel = cancel.clone();

@@ -1,51 +1,61 @@
 //! `tollgate run`: a session in a directory.
 
-use super::block_on;
+use super::sessions::messages_of;
 use crate::{
     Exit, approver,
     args::{Format, RunArgs},
     error::CliError,
-    ports::{StoredTranscript, SystemClock},
+    play::Play,
     print,
     report::{JsonLines, Plain},
+    speaker,
     workbench::{State, Workbench, open_store, state_dir},
 };
-use gate::{
-    authority::RootAuthority, cancel::Cancel, g2_admit::Approver, g3_confine::Silent, host::Host,
-    journal::Journal,
-};
-use model::ScriptedModel;
-use session::{Ended, Events, Furniture, Session, SessionError, Stop};
-use std::{fs, path::Path};
+use gate::{authority::RootAuthority, cancel::Cancel, host::Host};
+use model::{Message, Model};
+use session::{Ended, Events, Stop};
+use std::path::Path;
 use store::Store;
-
-/// The most a script may hold, in bytes.
-const SCRIPT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+use text::escape::visible_line;
 
 pub(crate) fn run(root: &RootAuthority, args: &RunArgs) -> Result<Exit, CliError> {
-    let model = script(&args.script)?;
+    let script = args.script.as_deref().map(speaker::script).transpose()?;
     let state_dir = state_dir()?;
+    let earlier = earlier(args, &state_dir)?;
+    let state = State::Kept(state_dir.clone());
     // Only a state folder that the workbench takes, out of every tool's reach, gets a store.
-    let bench = Workbench::set_up(&args.scene, &State::Kept(state_dir.clone()))?;
+    let bench = Workbench::resume(
+        &args.scene,
+        &state,
+        earlier.as_ref().map(|it| it.0.as_str()),
+    )?;
     let store = open_store(&state_dir)?;
+    bench.recall(&store)?;
     bench.warn();
+    let model: Box<dyn Model> = match script {
+        Some(script) => Box::new(script),
+        None => speaker::chosen(
+            args.model.as_deref(),
+            bench.agent.model.as_deref(),
+            &bench.config,
+        )?,
+    };
     let approver = approver::choose(args.on_ask);
     let events: &dyn Events = match args.format {
         Format::Text => &Plain,
         Format::Json => &JsonLines,
     };
-    let cancel = Cancel::default();
-    let told = (store.as_ref() as &dyn Journal, events);
-    let ended = play(
+    let play = Play {
         root,
-        &bench,
-        &model,
-        approver.as_ref(),
-        &store,
-        told,
-        &cancel,
-        &args.prompt,
-    )?;
+        bench: &bench,
+        model: model.as_ref(),
+        approver: approver.as_ref(),
+        store: &store,
+        journal: store.as_ref(),
+        events,
+        cancel: &Cancel::default(),
+    };
+    let ended = play.run(earlier.map(|it| it.1), &args.prompt)?;
     let exit = exit(&ended);
     match args.format {
         Format::Json => JsonLines::end(&ended, exit),
@@ -54,62 +64,43 @@ pub(crate) fn run(root: &RootAuthority, args: &RunArgs) -> Result<Exit, CliError
     Ok(exit)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "they are the furniture of one session"
-)]
-/// Plays one session to its end, and keeps it.
-pub(crate) fn play(
-    root: &RootAuthority,
-    bench: &Workbench,
-    model: &ScriptedModel,
-    approver: &dyn Approver,
-    store: &Store,
-    (journal, events): (&dyn Journal, &dyn Events),
-    cancel: &Cancel,
-    prompt: &str,
-) -> Result<Ended, CliError> {
+/// The session to go on with, and what was said in it.
+fn earlier(args: &RunArgs, state_dir: &Path) -> Result<Option<(String, Vec<Message>)>, CliError> {
+    if args.session.is_none() && !args.is_continued {
+        return Ok(None);
+    }
+    let bench = Workbench::set_up(&args.scene, &State::Untouched)?;
     let workspace = bench.host.workspace().display().to_string();
-    store
-        .create_session(&bench.session, &bench.agent.name, &workspace)
-        .map_err(|error| CliError::fault(&error))?;
-    let transcript = StoredTranscript {
-        store,
-        session: &bench.session,
+    let store = open_store(state_dir)?;
+    let id = match &args.session {
+        Some(id) => of_workspace(&store, id, &workspace)?,
+        None => last_of(&store, &workspace)?,
     };
-    let mut session = Session::new(Furniture {
-        root,
-        model,
-        tools: &bench.tools,
-        rules: &bench.rules,
-        approver,
-        profile: &bench.profile,
-        host: &bench.host,
-        journal,
-        transcript: &transcript,
-        clock: &SystemClock,
-        progress: &Silent,
-        events,
-        cancel,
-        limits: bench.limits,
-        agent: &bench.agent.name,
-        system: &bench.agent.prompt,
-        id: &bench.session,
-    });
-    let ended: Result<Ended, SessionError> = block_on(cancel, session.run(prompt))?;
-    Ok(ended?)
+    let messages = messages_of(&store, &id)?;
+    Ok(Some((id, messages)))
 }
 
-fn script(path: &Path) -> Result<ScriptedModel, CliError> {
-    let unreadable =
-        |error: std::io::Error| CliError::usage(format!("script `{}`: {error}", path.display()));
-    let found = fs::metadata(path).map_err(unreadable)?;
-    if !found.is_file() || found.len() > SCRIPT_BYTES_MAX {
-        let why = format!("not a regular file of at most {SCRIPT_BYTES_MAX} bytes");
-        return Err(unreadable(std::io::Error::other(why)));
+fn of_workspace(store: &Store, id: &str, workspace: &str) -> Result<String, CliError> {
+    let found = store.session(id).map_err(|error| CliError::fault(&error))?;
+    match found {
+        Some(session) if session.workspace == workspace => Ok(session.id),
+        Some(session) => Err(CliError::usage(format!(
+            "session `{}` belongs to {}",
+            session.id,
+            visible_line(&session.workspace)
+        ))),
+        None => Err(CliError::usage(format!(
+            "there is no session `{}`",
+            visible_line(id)
+        ))),
     }
-    let text = fs::read_to_string(path).map_err(unreadable)?;
-    ScriptedModel::from_json(&text).map_err(|error| unreadable(std::io::Error::other(error)))
+}
+
+fn last_of(store: &Store, workspace: &str) -> Result<String, CliError> {
+    let all = store.sessions().map_err(|error| CliError::fault(&error))?;
+    let last = all.into_iter().find(|it| it.workspace == workspace);
+    last.map(|it| it.id)
+        .ok_or_else(|| CliError::usage("there is no session in this workspace yet"))
 }
 
 fn exit(ended: &Ended) -> Exit {
@@ -129,12 +120,9 @@ fn summary(ended: &Ended) -> String {
         let gate = it
             .gate()
             .map(|gate| format!(" at gate {} ({gate})", gate.number()));
-        let (id, tool) = (
-            text::escape::visible_line(&it.call_id),
-            text::escape::visible_line(&it.tool),
-        );
+        let (id, tool) = (visible_line(&it.call_id), visible_line(&it.tool));
         format!("  {id} {tool}{}\n", gate.unwrap_or_default())
     };
-    let lines: String = ended.refused.iter().map(line).collect();
-    format!("refused:\n{lines}")
+    let lines: Vec<String> = ended.refused.iter().map(line).collect();
+    format!("refused:\n{}", lines.concat())
 }

@@ -6,8 +6,8 @@ mod ledger;
 
 use crate::{
     approver::Terminal,
-    command::play,
     error::CliError,
+    play::Play,
     report::Plain,
     workbench::{Workbench, open_store},
 };
@@ -98,20 +98,17 @@ fn set_up_and_play(
     };
     let model = ScriptedModel::from_json(SCRIPT).map_err(|error| CliError::fault(&error))?;
     let cancel = Cancel::default();
-    let parts = (
-        &ledger as &dyn gate::journal::Journal,
-        &ledger as &dyn Events,
-    );
-    play(
+    let play = Play {
         root,
-        &bench,
-        &model,
-        approver.as_ref(),
-        &store,
-        parts,
-        &cancel,
-        "Mend the failing test.",
-    )?;
+        bench: &bench,
+        model: &model,
+        approver: approver.as_ref(),
+        store: &store,
+        journal: &ledger,
+        events: &ledger,
+        cancel: &cancel,
+    };
+    play.run(None, "Mend the failing test.")?;
     let rows = ledger.into_rows();
     let is_mended = rows
         .iter()

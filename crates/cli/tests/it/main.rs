@@ -8,11 +8,21 @@
     reason = "a test may stop where it stands"
 )]
 
+mod approvals;
 mod bad_input;
 mod check;
+mod configuration;
+mod events;
+mod instructions;
+mod log;
+mod machine;
+mod model;
+mod own;
 mod run;
 mod same_answer;
 mod sandboxed;
+mod server;
+mod sessions;
 mod terminal;
 mod tour;
 mod world;

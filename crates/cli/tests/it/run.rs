@@ -9,7 +9,7 @@ fn play(world: &World, turns: &Value, more: &[&str]) -> Ran {
     ran(&mut world.play(turns, more))
 }
 
-fn lines(ran: &Ran) -> Vec<Value> {
+pub(crate) fn lines(ran: &Ran) -> Vec<Value> {
     let line =
         |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     let lines: Vec<Value> = ran.out.lines().map(line).collect();
@@ -21,7 +21,7 @@ fn lines(ran: &Ran) -> Vec<Value> {
 }
 
 /// Two calls in a message, the second on what the first left; then one that a rule denies.
-fn turns() -> Value {
+pub(crate) fn turns() -> Value {
     json!([
         {"text": "I begin.", "calls": [
             {"id": "w", "tool": "write", "args": {"filePath": "new.txt", "content": "fresh\n"}},
@@ -36,7 +36,7 @@ fn turns() -> Value {
     ])
 }
 
-const NO_SECRETS: &str =
+pub(crate) const NO_SECRETS: &str =
     r#"{"permission": {"*": "allow", "read": {"*": "allow", "*.env": "deny"}}}"#;
 
 #[test]
@@ -337,12 +337,15 @@ fn the_plan_agent_is_offered_nothing_that_writes() {
 #[test]
 fn a_command_of_the_plan_agent_has_no_place_to_write_but_its_temporary_folder() {
     let world = World::new();
-    world.rules(r#"{"permission": {"bash": "allow"}}"#);
     let before = world.files();
     let script = "touch new.txt; rm a.txt; mkdir d; cp a.txt \"$TMPDIR/b\" && cat \"$TMPDIR/b\"";
     let turns = json!([{"calls": [{"tool": "bash", "args": {"command": script}}]}]);
-    let lines =
-        lines(&play(&world, &turns, &["--agent", "plan", "--format", "json"]).ended_with(0));
+    let more = ["--agent", "plan", "--format", "json"];
+    // What is allowed broadly was not allowed for an agent that only reads.
+    world.rules(r#"{"permission": {"bash": "allow"}}"#);
+    play(&world, &turns, &more).ended_with(3);
+    world.rules(r#"{"agent": {"plan": {"permission": {"bash": "allow"}}}}"#);
+    let lines = lines(&play(&world, &turns, &more).ended_with(0));
     let output = lines[1]["output"].as_str().unwrap();
     assert_eq!(output.matches("Permission denied").count(), 3, "{output}");
     assert!(output.contains("one\ntwo\nthree"), "{output}");

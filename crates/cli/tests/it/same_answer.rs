@@ -107,6 +107,12 @@ fn steps(trace: &Value) -> Vec<Value> {
     trace.as_array().unwrap().iter().map(step).collect()
 }
 
+fn has_tool(world: &World, name: &str) -> bool {
+    let tools = world.run(&["tools", "--json"]).json();
+    let mut tools = tools.as_array().unwrap().iter();
+    tools.any(|tool| tool["name"] == name)
+}
+
 /// Runs one case and gives back its action.
 fn check_case(dice: &mut Dice) -> String {
     let world = scene(dice);
@@ -150,7 +156,9 @@ fn check_case(dice: &mut Dice) -> String {
             effects.iter().any(|(_, result)| result.is_ok()),
             "{case}: {effects:?}"
         );
-        assert_eq!(is_changed, tool != "read", "{case}");
+        // Where the rules close editing whole, the walls hold it for what a command's text does not tell.
+        let is_walled = tool == "bash" && !has_tool(&world, "edit");
+        assert_eq!(is_changed, tool != "read" && !is_walled, "{case}");
     } else {
         assert_eq!((ran.code, is_changed), (Some(3), false), "{case}: {ran:#?}");
         assert_eq!(

@@ -14,16 +14,16 @@ use std::{
 };
 
 const EDITS_ASK: &str = r#"{"permission": {"*": "allow", "edit": "ask"}}"#;
-const COMMANDS_ASK: &str = r#"{"permission": {"*": "allow", "bash": "ask"}}"#;
+pub(crate) const COMMANDS_ASK: &str = r#"{"permission": {"*": "allow", "bash": "ask"}}"#;
 
 /// Typed at the start of a line: there is nobody any more.
 const END: &str = "\u{4}";
 
 /// The last words of a question.
-const PROMPT: &str = "w reject with a word] ";
+pub(crate) const PROMPT: &str = "w reject with a word] ";
 
 /// The binary at a terminal, and the person before it.
-struct Terminal {
+pub(crate) struct Terminal {
     ours: OwnedFd,
     child: Child,
     seen: String,
@@ -32,12 +32,12 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(world: &World, line: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, line: &[&str]) -> Self {
         Self::start_with(world, line, "")
     }
 
     /// With something typed before the binary starts.
-    fn start_with(world: &World, line: &[&str], typed: &str) -> Self {
+    pub(crate) fn start_with(world: &World, line: &[&str], typed: &str) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -59,7 +59,7 @@ impl Terminal {
     }
 
     /// Plays a script in which every call stands in a message of its own.
-    fn play(world: &World, calls: &[(&str, Value)]) -> Self {
+    pub(crate) fn play(world: &World, calls: &[(&str, Value)]) -> Self {
         let call = |(tool, arguments): &(&str, Value)| json!({"calls": [{"tool": tool, "args": arguments}]});
         let turns: Vec<Value> = calls.iter().map(call).collect();
         let script = world.script(&turns.into());
@@ -90,7 +90,7 @@ impl Terminal {
 
     /// Waits for words, and gives back all that came before and with them.
     #[track_caller]
-    fn wait_for(&mut self, words: &str) -> String {
+    pub(crate) fn wait_for(&mut self, words: &str) -> String {
         let start = Instant::now();
         loop {
             if let Some(text) = self.take(words) {
@@ -120,7 +120,7 @@ impl Terminal {
     /// Types, and waits for what the answer leads to. What is typed in the moment between the question
     /// and its flush is lost, so nothing having come for long, it is typed once more.
     #[track_caller]
-    fn answer(&mut self, typed: &str, leads_to: &str) -> String {
+    pub(crate) fn answer(&mut self, typed: &str, leads_to: &str) -> String {
         let start = Instant::now();
         loop {
             rustix::io::write(&self.ours, typed.as_bytes()).unwrap();
@@ -144,7 +144,7 @@ impl Terminal {
 
     /// Waits for the end; nothing that was printed may have been raw.
     #[track_caller]
-    fn ends_with(mut self, code: i32) -> String {
+    pub(crate) fn ends_with(mut self, code: i32) -> String {
         while self.listen(Duration::from_millis(100)) {}
         assert_eq!(
             self.child.wait().unwrap().code(),

@@ -82,6 +82,12 @@ impl World {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// Puts a file in folders that may not be there yet.
+    pub(crate) fn put_deep(&self, path: &str, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+        self.put(path, text);
+    }
+
     /// Sets the configuration that `TOLLGATE_CONFIG` names.
     pub(crate) fn rules(&self, text: &str) {
         self.put("rules.jsonc", text);

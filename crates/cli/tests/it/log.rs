@@ -1,0 +1,80 @@
+//! `log`: the journal for a person and for a program.
+
+use crate::{
+    run::{NO_SECRETS, turns},
+    world::{World, check_plain, ran},
+};
+use serde_json::{Value, json};
+
+fn log(world: &World, more: &[&str]) -> Vec<Value> {
+    let line = [&["log", "--json"], more].concat();
+    let ran = world.run(&line).ended_with(0);
+    let record = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
+    let records: Vec<Value> = ran.out.lines().map(record).collect();
+    assert!(records.iter().all(Value::is_object), "{ran:#?}");
+    records
+}
+
+fn different(records: &[Value], key: &str) -> Vec<String> {
+    let mut all: Vec<String> = records.iter().map(|it| it[key].to_string()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[test]
+fn every_line_is_an_object_and_can_be_chosen_by_call_and_session() {
+    let world = World::new();
+    world.rules(NO_SECRETS);
+    for _ in 0..2 {
+        ran(&mut world.play(&turns(), &[])).ended_with(0);
+    }
+    let all = log(&world, &[]);
+    let sessions = different(&all, "session");
+    assert_eq!(sessions.len(), 2);
+    let id = sessions[0].trim_matches('"');
+    let of_one = log(&world, &["--session", id]);
+    assert_eq!(different(&of_one, "session"), sessions[..1]);
+    assert_eq!(of_one.len() * 2, all.len());
+
+    let of_call = log(&world, &["--call", "w"]);
+    assert_eq!(different(&of_call, "tool_call_id"), [r#""w""#]);
+    let of_both = log(&world, &["--call", "w", "--session", id]);
+    assert_eq!(of_both.len() * 2, of_call.len());
+    let events: Vec<&Value> = of_both.iter().map(|it| &it["event"]).collect();
+    assert_eq!(events[0], "intent");
+    assert!(events.contains(&&json!("outcome")), "{events:?}");
+    assert_eq!(of_both[0]["decision"]["action"], "allow");
+
+    let [refused] = &log(&world, &["--call", "env", "--session", id])[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!(
+        (&refused["event"], &refused["gate"]),
+        (&json!("refused"), &json!("admit"))
+    );
+    assert_eq!(refused["decision"]["action"], "deny");
+
+    // By the number of the call too.
+    let number = of_both[0]["call"].to_string();
+    let by_number = log(&world, &["--call", &number, "--session", id]);
+    assert_eq!(by_number, of_both);
+    for none in [["--call", "no"], ["--session", "no"]] {
+        assert_eq!(log(&world, &none), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn the_text_has_a_line_a_record_and_nothing_raw() {
+    let world = World::new();
+    let evil = "\u{1b}[2J\u{202e}\nx";
+    let turns = json!([{"calls": [
+        {"id": evil, "tool": "bash", "args": {"command": format!("echo '{evil}'"), "description": evil}},
+        {"id": "r", "tool": "read", "args": {"filePath": "a.txt"}},
+    ]}]);
+    ran(&mut world.play(&turns, &[])).ended_with(0);
+    let out = world.run(&["log"]).ended_with(0).out;
+    check_plain(&out);
+    assert_eq!(out.lines().count(), log(&world, &[]).len(), "{out}");
+    assert!(out.contains(" intends ") && out.contains(" did "), "{out}");
+}
