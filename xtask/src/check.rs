@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{Outcome, seal, tidy};
+use crate::{Outcome, conform, hostile, seal, tidy};
 
 /// How one step ended.
 enum End {
     Passed,
     Failed,
     /// Not run, and what for.
-    Skipped(&'static str),
+    Skipped(String),
 }
 
 struct Step {
@@ -53,21 +53,29 @@ pub(crate) fn run(root: &Path) -> Outcome {
         step(tests, || cargo_step(root, &tests_of_all)),
         step("doc tests", || cargo_step(root, &doc_tests)),
         step("docs", || cargo_step(root, &docs)),
+        step("conform", || conform::vectors(root, &[]).map(end)),
+        step("hostile", || {
+            Ok(match hostile::run(root, &hostile::Options::default())? {
+                hostile::End::Clean => End::Passed,
+                hostile::End::Faults => End::Failed,
+                hostile::End::Skipped(why) => End::Skipped(why),
+            })
+        }),
         step("seal", || seal::run(root).map(end)),
         step("deny", || {
             if is_installed("deny") {
                 return cargo_step(root, &["deny", "--locked", "check"]);
             }
-            Ok(End::Skipped("skipped: cargo-deny is not installed"))
+            Ok(End::Skipped("cargo-deny is not installed".into()))
         }),
     ];
 
     println!();
     for Step { name, end, took } in &steps {
         let end = match end {
-            End::Passed => "passed",
-            End::Failed => "FAILED",
-            End::Skipped(why) => why,
+            End::Passed => "passed".to_owned(),
+            End::Failed => "FAILED".to_owned(),
+            End::Skipped(why) => format!("skipped: {why}"),
         };
         println!("{:>8.1} s  {name}: {end}", took.as_secs_f64());
     }

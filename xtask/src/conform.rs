@@ -1,19 +1,42 @@
-//! Puts vector tables to the engine and shows the rows that came out otherwise. It judges nothing
-//! itself: what a row means is known to the reader.
+//! Puts tables to the engine and shows the rows that came out otherwise. It judges nothing itself:
+//! what a row means is known to the reader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::conform::vectors::{self, Deviations, Report, Sets};
+use ::conform::vectors::{Deviations, Missing, Report, Sets, Suite, run as put};
 use anyhow::{Context, Result};
 
-use crate::Outcome;
+use crate::{Outcome, hostile};
+
+/// Runs the named tables; without a name, all of spec/, the hostile calls last.
+///
+/// # Errors
+/// As [`vectors`] and [`hostile::run`].
+pub(crate) fn run(root: &Path, files: &[&str]) -> Result<Outcome> {
+    let tables = vectors(root, files)?;
+    if !files.is_empty() {
+        return Ok(tables);
+    }
+    println!();
+    Ok(match hostile::run(root, &hostile::Options::default())? {
+        hostile::End::Faults => Outcome::Faults,
+        hostile::End::Clean => tables,
+        hostile::End::Skipped(why) => {
+            println!("hostile: every row was skipped: {why}");
+            tables
+        }
+    })
+}
 
 /// Runs the named tables, from anywhere, with our own rule sets and deviations; without a name,
 /// every table of `spec/vectors`, where a deviation from a row that is nowhere fails as well.
-pub(crate) fn run(root: &Path, files: &[&str]) -> Result<Outcome> {
-    let sets = Sets::read(&read(&root.join("spec/vectors/rulesets.json"))?)?;
-    let deviations = Deviations::read(&read(&root.join("spec/deviations.tsv"))?)?;
+pub(crate) fn vectors(root: &Path, files: &[&str]) -> Result<Outcome> {
+    let suite = Suite {
+        sets: Sets::read(&read(&root.join("spec/vectors/rulesets.json"))?)?,
+        deviations: Deviations::read(&read(&root.join("spec/deviations.tsv"))?)?,
+        missing: Missing::read(&read(&root.join("spec/missing.tsv"))?)?,
+    };
     let tables = match files {
         [] => own_tables(root)?,
         named => named.iter().map(PathBuf::from).collect(),
@@ -21,12 +44,11 @@ pub(crate) fn run(root: &Path, files: &[&str]) -> Result<Outcome> {
 
     let mut report = Report::default();
     for table in &tables {
-        let one = vectors::run(&read(table)?, &sets, &deviations)
-            .with_context(|| format!("in {}", table.display()))?;
+        let one = put(&read(table)?, &suite).with_context(|| format!("in {}", table.display()))?;
         report.merge(one);
     }
     let unknown = match files {
-        [] => report.unknown_deviations(&deviations),
+        [] => report.unknown(&suite),
         _ => Vec::new(),
     };
 
@@ -37,7 +59,7 @@ pub(crate) fn run(root: &Path, files: &[&str]) -> Result<Outcome> {
         );
     }
     for row in &unknown {
-        println!("{row}: a deviation from a row that no table holds");
+        println!("{row}: listed for a row that no table holds");
     }
     if report.deviated > 0 {
         println!(

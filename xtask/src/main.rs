@@ -3,8 +3,11 @@
 #![expect(clippy::print_stdout, reason = "a chore reports on standard output")]
 #![expect(clippy::print_stderr, reason = "and its own failure on standard error")]
 
+mod bench;
 mod check;
 mod conform;
+mod hostile;
+mod mock;
 mod seal;
 mod tidy;
 
@@ -18,7 +21,17 @@ usage: cargo xtask <chore>
   tidy             crate edges, file headers and sizes, spec files without a test
   seal             proof on a copy that a tool cannot reach the machine past the gate
   conform [FILE..] rows of vector tables that are not answered as written;
-                   without a file, the whole of spec/vectors
+                   without a file, the whole of spec/vectors, then hostile
+  hostile [OPTION..]
+                   calls that try to get past a policy, made for real in a cage each:
+                   --policy NAME, --row ID, --binary FILE (another tollgate),
+                   --accept (the counts become spec/baseline.tsv)
+  mock --script FILE [--port N]
+                   a chat-completions server on 127.0.0.1 that plays a script to all
+                   who ask, until it is killed; its first line is the port
+  bench [--runs N] [--json FILE] [--quick]
+                   times, memory and budgets of the release build, on a repository made
+                   for it; docs/benchmarks.md says what each row is
 ";
 
 /// What a chore found, where nothing went wrong in the chore itself.
@@ -36,6 +49,10 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["seal"] => seal::run(&root()),
         ["conform", files @ ..] => conform::run(&root(), files),
+        ["hostile", options @ ..] => hostile::chore(&root(), options),
+        ["in-cage", words @ ..] => hostile::in_cage(words),
+        ["bench", words @ ..] => bench::run(&root(), words),
+        ["mock", words @ ..] => mock::run(words).map(|never| match never {}),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
