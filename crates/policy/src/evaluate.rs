@@ -6,17 +6,7 @@ use crate::rule::{Action, Rule};
 
 /// The last rule about `permission` whose pattern matches `text`, with its place in `rules`.
 pub fn evaluate<'r>(rules: &'r [Rule], permission: &str, text: &str) -> Option<(usize, &'r Rule)> {
-    last_match(rules, permission, text, |_| true)
-}
-
-/// [`evaluate`] over the rules that `keep` keeps; places stay those in `rules`.
-pub(crate) fn last_match<'r>(
-    rules: &'r [Rule],
-    permission: &str,
-    text: &str,
-    keep: impl Fn(&Rule) -> bool,
-) -> Option<(usize, &'r Rule)> {
-    let hit = |rule: &Rule| rule.is_about(permission) && rule.pattern.matches(text) && keep(rule);
+    let hit = |rule: &Rule| rule.is_about(permission) && rule.pattern.matches(text);
     rules.iter().enumerate().rev().find(|(_, rule)| hit(rule))
 }
 

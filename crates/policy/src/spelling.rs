@@ -6,7 +6,6 @@
 //! so and nothing in it is dynamic. Source and other spellings may make it stricter. Nothing is ever
 //! allowed because of another spelling.
 
-use crate::evaluate::last_match;
 use crate::rule::{Action, Rule};
 use crate::ruleset::Layer;
 use crate::subject::{Subject, SubjectKind};
@@ -50,11 +49,13 @@ pub(crate) fn judge<'r>(
     subject: &Subject,
     trail: &mut Trail,
 ) -> Verdict<'r> {
-    let last = |text: &str| {
-        last_match(rules, &subject.permission, text, |rule| {
-            is_heard(layer, subject, rule)
-        })
-    };
+    // Found once, since each spelling is held against the same rules.
+    let heard: Vec<Found<'r>> = rules
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| rule.is_about(&subject.permission) && is_heard(layer, subject, rule))
+        .collect();
+    let last = |text: &str| last_of(&heard, text, |_| true);
     let mut verdict = Verdict::default();
     let mut decider = last(&subject.canonical);
     match decider {
@@ -122,9 +123,7 @@ pub(crate) fn judge<'r>(
         );
     }
     for text in &subject.others {
-        let is_heard =
-            |rule: &Rule| is_heard(layer, subject, rule) && reaches_spellings(subject.kind, rule);
-        if let Some(found) = last_match(rules, &subject.permission, text, is_heard)
+        if let Some(found) = last_of(&heard, text, |rule| reaches_spellings(subject.kind, rule))
             && counts(subject, found, decider)
         {
             verdict.count(found);
@@ -140,6 +139,12 @@ pub(crate) fn judge<'r>(
         }
     }
     verdict
+}
+
+/// The last of these rules that matches `text` and is kept.
+fn last_of<'r>(heard: &[Found<'r>], text: &str, keep: impl Fn(&Rule) -> bool) -> Option<Found<'r>> {
+    let hit = |(_, rule): &&Found<'r>| rule.pattern.matches(text) && keep(rule);
+    heard.iter().rev().find(hit).copied()
 }
 
 /// Whether a rule has a say at all.
