@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::harden;
 use crate::rule::{Action, Rule};
 use crate::ruleset::{Layer, Ruleset};
 use crate::spelling::{Verdict, judge};
@@ -44,6 +45,8 @@ pub struct Decision {
     /// Which subject decided; out of range when there are none.
     deciding: usize,
     rule: Option<(Layer, usize)>,
+    /// The hardening that decided, which stands in no layer.
+    guard: Option<&'static Rule>,
     rules: Arc<Ruleset>,
     subjects: Arc<[Subject]>,
 }
@@ -80,6 +83,9 @@ impl Decision {
 
     /// The rule that decided before anybody answered, if one did.
     pub fn rule(&self) -> Option<&Rule> {
+        if self.guard.is_some() {
+            return self.guard;
+        }
         let (layer, index) = self.rule?;
         self.rules.layers().of(layer).get(index)
     }
@@ -131,9 +137,10 @@ impl Decision {
 /// 1. The base rules by the spelling rule; no match asks. If there are rules of the project, the whole
 ///    walk is done again with them behind the base rules, and the stricter of the two counts.
 /// 2. An opaque command is allowed only if `*` is and no narrower base rule asks or denies.
-/// 3. Session and saved rules: a deny counts, an allow lifts an ask it lies inside of, an ask is no reply.
-/// 4. Hard rules: only ever stricter.
-/// 5. `ask_because`: an allow becomes an ask.
+/// 3. Hardenings: a broad allow asks where it is not meant.
+/// 4. Session and saved rules: a deny counts, an allow lifts an ask it lies inside of, an ask is no reply.
+/// 5. Hard rules: only ever stricter.
+/// 6. `ask_because`: an allow becomes an ask.
 pub fn decide(
     rules: &Arc<Ruleset>,
     subjects: &Arc<[Subject]>,
@@ -149,13 +156,7 @@ pub fn decide(
             worst = Some((index, standing));
         }
     }
-    let (deciding, standing) = worst.unwrap_or((
-        0,
-        Standing {
-            action: Action::Ask,
-            by: None,
-        },
-    ));
+    let (deciding, standing) = worst.unwrap_or((0, Standing::cautious()));
     let (action, by) = match (standing.action, answer, &standing.by) {
         (Action::Ask, Some(answer), _) => (Action::Allow, AnsweredBy::Approver(answer.clone())),
         (action, _, Some(by)) => (
@@ -165,13 +166,20 @@ pub fn decide(
                 layer: by.layer,
             },
         ),
-        (action, _, None) => (action, AnsweredBy::Default),
+        (action, _, None) => match standing.guard {
+            Some(rule) => {
+                let (rule, layer) = (rule.clone(), Layer::Base);
+                (action, AnsweredBy::Rule { rule, layer })
+            }
+            None => (action, AnsweredBy::Default),
+        },
     };
     Decision {
         action,
         by,
         deciding,
         rule: standing.by.map(|by| (by.layer, by.index)),
+        guard: standing.guard,
         rules: Arc::clone(rules),
         subjects: Arc::clone(subjects),
     }
@@ -182,6 +190,8 @@ pub fn decide(
 struct Standing<'r> {
     action: Action,
     by: Option<Placed<'r>>,
+    /// The hardening that asks, if that is why.
+    guard: Option<&'static Rule>,
 }
 
 /// A rule and where it stands.
@@ -197,6 +207,7 @@ impl<'r> Standing<'r> {
         Self {
             action: rule.action,
             by: Some(Placed { layer, index, rule }),
+            guard: None,
         }
     }
 
@@ -204,6 +215,7 @@ impl<'r> Standing<'r> {
         Self {
             action: Action::Ask,
             by: None,
+            guard: None,
         }
     }
 }
@@ -254,7 +266,7 @@ fn walk_from<'r>(
     subject: &Subject,
     trail: &mut Trail,
 ) -> Standing<'r> {
-    let base = judge(Layer::Base, base_rules, subject, trail);
+    let mut base = judge(Layer::Base, base_rules, subject, trail);
     let mut standing = base.found.map_or_else(Standing::cautious, |(index, rule)| {
         let of_project = index.checked_sub(rules.layers().base.len());
         let (layer, index) = match of_project {
@@ -280,6 +292,26 @@ fn walk_from<'r>(
                 &note,
             );
         }
+    }
+    if standing.action == Action::Allow
+        && let Some((_, allow)) = base.found
+        && let Some(guard) = harden::env::guard(subject, allow)
+    {
+        base.asks.push(guard);
+        standing = Standing {
+            guard: Some(guard),
+            ..Standing::cautious()
+        };
+        let note = "an allow this broad is not meant for environment files";
+        let text = &subject.canonical;
+        trail.step(
+            StepKind::Guard,
+            subject,
+            text,
+            Some(guard),
+            Action::Ask,
+            note,
+        );
     }
     reply(Layer::Session, rules, subject, &base, &mut standing, trail);
     reply(Layer::Saved, rules, subject, &base, &mut standing, trail);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::decision::decide;
+use crate::harden::env;
 use crate::rule::{Action, Pattern, Rule};
 use crate::ruleset::{Layer, Ruleset};
 use crate::subject::Subject;
@@ -86,7 +87,8 @@ impl PathFilter {
     fn is_plainly_allowed(&self, canonical: &str, absolute: &str) -> bool {
         let last = |text| self.base.iter().find(|rule| rule.shape.matches(text));
         let allows = |rule: &Ready| rule.action == Action::Allow;
-        last(canonical).is_some_and(allows)
+        env::guard_of(canonical).is_none()
+            && last(canonical).is_some_and(allows)
             && (canonical == absolute || last(absolute).is_none_or(allows))
             && !self
                 .stricter

@@ -13,6 +13,7 @@
 mod decision;
 mod evaluate;
 mod filter;
+mod harden;
 mod rule;
 mod ruleset;
 mod spelling;

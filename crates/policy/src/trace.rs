@@ -20,6 +20,8 @@ pub enum StepKind {
     Other,
     /// It cannot be told what would run.
     Opaque,
+    /// A broad allow is not meant for what a hardening guards.
+    Guard,
     /// The rules of the project: what they would have, and whether it counts.
     Project,
     /// A rule of the session.
@@ -42,6 +44,7 @@ impl fmt::Display for StepKind {
             Self::Source => "source",
             Self::Other => "other",
             Self::Opaque => "opaque",
+            Self::Guard => "guard",
             Self::Project => "project",
             Self::Session => "session",
             Self::Saved => "saved",

@@ -212,9 +212,12 @@ fn a_redirect_is_asked_as_what_it_does_to_its_file() {
         ("echo hi &> src/a", &[("edit", &["src/a"])]),
         ("echo hi >& src/a", &[("edit", &["src/a"])]),
         ("echo hi > 'a b'", &[("edit", &["a b"])]),
-        ("cat < .env", &[("read", &[".env"])]),
-        ("cat 0<./x/../.env", &[("read", &[".env"])]),
-        ("cat <> .env", &[("read", &[".env"]), ("edit", &[".env"])]),
+        ("cat < a.txt", &[("read", &["a.txt"])]),
+        ("cat 0<./x/../a.txt", &[("read", &["a.txt"])]),
+        (
+            "cat <> a.txt",
+            &[("read", &["a.txt"]), ("edit", &["a.txt"])],
+        ),
         (
             "ls > /out/y",
             &[("external_directory", &["/out/*"]), ("edit", &["/out/y"])],

@@ -626,3 +626,43 @@ fn an_opaque_command_is_asked_where_the_project_narrows_the_catch_all() {
         Ask
     );
 }
+
+#[test]
+fn a_broad_allow_of_reading_asks_for_environment_files() {
+    let action = |written: Written<'_>, saved: Vec<Rule>, path: &str| {
+        let layers = RuleLayers {
+            base: rules(written),
+            saved,
+            ..RuleLayers::default()
+        };
+        let absolute = format!("/w/{path}");
+        let subject = Subject::path("read", path, &*absolute, Vec::new());
+        decide(
+            &RuleBook::new(layers).current(),
+            &Arc::from([subject]),
+            None,
+        )
+        .action()
+    };
+    let saved = |pattern: &str| {
+        let pattern = Pattern::wildcard(pattern);
+        vec![Rule::new("read", pattern, Allow, Origin::named("saved"))]
+    };
+    let broad: Written<'_> = &[("read", "*", Allow)];
+    for path in [".env", "a/.ENV", "x/.env.local", ".envrc", ".env-prod"] {
+        assert_eq!(action(broad, vec![], path), Ask, "{path}");
+        assert_eq!(action(&[("*", "*", Allow)], vec![], path), Ask, "{path}");
+        assert_eq!(action(&[("*", path, Allow)], vec![], path), Ask, "{path}");
+        assert_eq!(
+            action(&[("read", path, Allow)], vec![], path),
+            Allow,
+            "{path}"
+        );
+        assert_eq!(action(broad, saved("*"), path), Ask, "{path}");
+        let reply = Rule::new("read", Pattern::exact(path), Allow, Origin::named("saved"));
+        assert_eq!(action(broad, vec![reply], path), Allow, "{path}");
+        assert_eq!(action(&[("read", "*", Deny)], vec![], path), Deny, "{path}");
+    }
+    assert_eq!(action(broad, vec![], ".env.example"), Allow);
+    assert_eq!(action(broad, vec![], "src/environment.rs"), Allow);
+}

@@ -3,7 +3,7 @@
 
 use tollgate_policy as policy;
 
-use policy::{Action, Rule, RuleLayers, Subject, SubjectKind};
+use policy::{Action, Origin, Pattern, Rule, RuleLayers, Subject, SubjectKind};
 
 pub(crate) fn decide(layers: &RuleLayers, subjects: &[Subject], is_answered: bool) -> Action {
     if subjects.is_empty() {
@@ -47,7 +47,8 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
     }
     let counted = counted_rules(&base, subject, |_| subject.is_literal && !is_opaque);
     let mut action = strictest(&counted).unwrap_or(Action::Ask);
-    let asks: Vec<&Rule> = counted
+    let decider = counted.first().copied();
+    let mut asks: Vec<&Rule> = counted
         .into_iter()
         .filter(|rule| rule.action == Action::Ask)
         .collect();
@@ -70,6 +71,22 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
         if is_narrowed || !is_star(last) {
             action = Action::Ask;
         }
+    }
+
+    // An allow of everything, or of reading whole, is not meant for environment files.
+    let guard = Rule::new(
+        "read",
+        Pattern::wildcard("*.env"),
+        Action::Ask,
+        Origin::named("env"),
+    );
+    let is_env = subject.kind == SubjectKind::Path
+        && subject.permission == "read"
+        && subject.canonical.ends_with(".env");
+    let is_broad = |rule: &Rule| is_star(rule) || rule.permission.contains(['*', '?']);
+    if action == Action::Allow && is_env && decider.is_some_and(is_broad) {
+        action = Action::Ask;
+        asks.push(&guard);
     }
 
     // Replies. Each list for itself: a deny counts, an allow lifts what it is no broader than.

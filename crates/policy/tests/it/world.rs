@@ -11,7 +11,7 @@ use policy::{
     Action, Layer, Origin, Pattern, Rule, RuleBook, RuleLayers, Ruleset, Subject, SubjectKind,
 };
 
-const PERMISSIONS: [&str; 4] = ["bash", "bash", "edit", "external_directory"];
+const PERMISSIONS: [&str; 6] = ["bash", "bash", "edit", "external_directory", "read", "read"];
 const TEXTS: [&str; 12] = [
     "rm x",
     "/bin/rm x",
@@ -51,7 +51,7 @@ const PATTERNS: [&str; 21] = [
 ];
 
 /// Spellings that belong together: canonical, source, others.
-const FAMILIES: [(&str, &str, [&str; 2]); 5] = [
+const FAMILIES: [(&str, &str, [&str; 2]); 6] = [
     ("/bin/rm x", "'/bin/rm' x", ["rm x", "/bin/rm x"]),
     ("rm x", "'rm' x", ["rm x", "rm x"]),
     (
@@ -61,6 +61,7 @@ const FAMILIES: [(&str, &str, [&str; 2]); 5] = [
     ),
     ("a", "/w/a", ["b", "/w/b"]),
     ("/w/b", "/w/b", ["a", ".env"]),
+    (".env", "/w/.env", ["a", "/w/a"]),
 ];
 
 pub(crate) const LAYERS: [Layer; 5] = [
