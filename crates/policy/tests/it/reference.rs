@@ -82,7 +82,7 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
     );
     let is_env = subject.kind == SubjectKind::Path
         && subject.permission == "read"
-        && subject.canonical.ends_with(".env");
+        && glob("*.env", &subject.canonical);
     let is_broad = |rule: &Rule| is_star(rule) || rule.permission.contains(['*', '?']);
     if action == Action::Allow && is_env && decider.is_some_and(is_broad) {
         action = Action::Ask;
