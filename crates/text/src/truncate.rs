@@ -107,17 +107,8 @@ pub fn truncate(text: &str, limits: Limits, keep: Keep) -> Truncated {
     }
 }
 
-/// Puts the kept text and the notice about the rest together, for a call that succeeded and whose
-/// full output is at `spill_path`. Text that was not cut comes back as it is.
-pub fn notice(kept: &Truncated, keep: Keep, spill_path: &str) -> String {
-    let hint = format!(
-        "The tool call succeeded but the output was truncated. The full output is at {spill_path}\n\
-         Search it with Grep, or Read the part you need with offset and limit."
-    );
-    assemble(kept, keep, &hint)
-}
-
-/// The same with another hint, for a call that failed or whose full output is lost.
+/// Puts the kept text together with a notice of what was left out and a hint where it is. Text that was
+/// not cut comes back as it is.
 pub fn assemble(kept: &Truncated, keep: Keep, hint: &str) -> String {
     let Some(omitted) = kept.omitted else {
         return kept.text.clone();

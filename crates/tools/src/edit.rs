@@ -1,7 +1,7 @@
 //! Replaces one piece of text in one file, byte for byte outside of it. The file is looked at only
 //! with its read permit, and the write is asked about only with its diff.
 
-use crate::{count_changes, resolve};
+use crate::{resolve, write_shown};
 use gate::{
     Problem,
     access::{Handle, ReadFile, WriteFile},
@@ -111,22 +111,12 @@ impl Tool for Edit {
     ) -> Result<ToolOutput, Problem> {
         cx.progress(plan.file.path());
         let permit = grants.take(&plan.write)?;
-        let diff = permit
-            .access()
-            .change()
-            .map(|it| it.diff().to_owned())
-            .unwrap_or_default();
-        cx.effects.write_file(permit).await?;
-        let (additions, deletions) = count_changes(&diff);
-        let file = plan.file.absolute();
+        let filediff = write_shown(&cx, permit).await?;
         Ok(ToolOutput {
             title: plan.file.path().to_owned(),
             output: "Edit applied successfully.".to_owned(),
             metadata: json!({
-                "diff": diff, "diagnostics": {},
-                "filediff": {
-                    "file": file, "patch": diff, "additions": additions, "deletions": deletions,
-                },
+                "diff": filediff["patch"], "diagnostics": {}, "filediff": filediff,
             }),
             ..ToolOutput::default()
         })

@@ -27,10 +27,13 @@ pub use write::Write;
 
 use gate::{
     Problem,
-    access::Handle,
+    access::{Handle, WriteFile},
     g1_decode::{ArgumentFault, Scout},
+    g2_admit::Permit,
+    g3_confine::CallContext,
     tool::AnyTool,
 };
+use serde_json::{Value, json};
 
 /// Every built-in tool, in the order in which a model sees them.
 pub fn builtins() -> Vec<AnyTool> {
@@ -59,6 +62,19 @@ fn resolve(scout: &Scout<'_>, argument: &str, path: &str) -> Result<Handle, Argu
 /// A host that answers another question than it was asked.
 fn mismatched() -> Problem {
     Problem::failed("the host answered another question than it was asked")
+}
+
+/// Writes what was shown, and says for front ends what that was.
+async fn write_shown<'call>(
+    cx: &CallContext<'call>,
+    permit: Permit<'call, WriteFile>,
+) -> Result<Value, Problem> {
+    let file = permit.access().handle().absolute().to_owned();
+    let change = permit.access().change();
+    let diff = change.map_or_else(String::new, |it| it.diff().to_owned());
+    cx.effects.write_file(permit).await?;
+    let (additions, deletions) = count_changes(&diff);
+    Ok(json!({ "file": file, "patch": diff, "additions": additions, "deletions": deletions }))
 }
 
 /// Lines that a unified diff adds and removes.

@@ -1,7 +1,7 @@
 //! Writes one file whole. What stood there is read first, with its permit, so that the ask shows
 //! the difference and the write refuses if the file has changed since.
 
-use crate::{count_changes, resolve};
+use crate::{resolve, write_shown};
 use gate::{
     Problem,
     access::{Handle, ReadFile, WriteFile},
@@ -98,22 +98,13 @@ impl Tool for Write {
     ) -> Result<ToolOutput, Problem> {
         cx.progress(plan.file.path());
         let permit = grants.take(&plan.write)?;
-        let diff = permit
-            .access()
-            .change()
-            .map(|it| it.diff().to_owned())
-            .unwrap_or_default();
-        cx.effects.write_file(permit).await?;
-        let (additions, deletions) = count_changes(&diff);
-        let file = plan.file.absolute();
+        let filediff = write_shown(&cx, permit).await?;
         Ok(ToolOutput {
             title: plan.file.path().to_owned(),
             output: "Wrote file successfully.".to_owned(),
             metadata: json!({
-                "diagnostics": {}, "filepath": file, "exists": plan.has_existed, "diff": diff,
-                "filediff": {
-                    "file": file, "patch": diff, "additions": additions, "deletions": deletions,
-                },
+                "diagnostics": {}, "filepath": plan.file.absolute(), "exists": plan.has_existed,
+                "diff": filediff["patch"], "filediff": filediff,
             }),
             ..ToolOutput::default()
         })

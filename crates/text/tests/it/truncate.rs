@@ -1,8 +1,6 @@
 //! Truncation: what stays, what is said. Must not test where the full output goes.
 
-use crate::text::truncate::{
-    Keep, Limits, Omitted, Truncated, Unit, assemble, fits, notice, truncate,
-};
+use crate::text::truncate::{Keep, Limits, Omitted, Truncated, Unit, assemble, fits, truncate};
 use proptest::prelude::*;
 
 const ANY: usize = usize::MAX;
@@ -84,13 +82,8 @@ fn limits_cut_as_the_table_says() {
 #[test]
 fn the_head_notice_follows_the_text() {
     let kept = cut(&numbered(100), 10, ANY, Keep::Head);
-    let said = notice(&kept, Keep::Head, "/out/tool_1");
-    let expected = format!(
-        "{}\n\n...90 lines truncated...\n\n\
-         The tool call succeeded but the output was truncated. The full output is at /out/tool_1\n\
-         Search it with Grep, or Read the part you need with offset and limit.",
-        numbered(10)
-    );
+    let said = assemble(&kept, Keep::Head, "HINT");
+    let expected = format!("{}\n\n...90 lines truncated...\n\nHINT", numbered(10));
     assert_eq!(said, expected);
 }
 
@@ -112,7 +105,7 @@ fn a_notice_counts_bytes_when_the_byte_limit_was_met() {
 #[test]
 fn text_that_fits_gets_no_notice() {
     let kept = cut("a\n", 10, 10, Keep::Head);
-    assert_eq!(notice(&kept, Keep::Head, "/out"), "a\n");
+    assert_eq!(assemble(&kept, Keep::Head, "/out"), "a\n");
 }
 
 proptest! {
