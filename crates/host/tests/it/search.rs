@@ -485,8 +485,17 @@ fn looking_ends_with_its_call() {
     let world = with(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let host = world.host();
     let cancel = world.bench.cancel.clone();
-    world.swap_after(5, move || cancel.cancel());
+    // Nobody looks on until the call is over: each moment is noted first, and the notes are held here.
+    let moments = std::sync::Arc::clone(&world.moments);
+    let (is_over, wait) = std::sync::mpsc::channel::<()>();
+    world.swap_after(5, move || {
+        let _held = crate::world::lock(&moments);
+        cancel.cancel();
+        wait.recv_timeout(std::time::Duration::from_secs(20))
+            .unwrap_err();
+    });
     let stop = world.glob(&host, ".", "*").unwrap_err();
+    drop(is_over);
     assert!(matches!(stop, Stop::Other(_)), "{stop:?}");
     let world = world.without_runtime();
     let seen = crate::world::lock(&world.moments).len();
