@@ -2,7 +2,7 @@
 //!
 //! Must not: be made elsewhere; a [`Decision`] has no other constructor and no setter.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::harden;
 use crate::rule::{Action, Rule};
@@ -47,6 +47,7 @@ pub struct Decision {
     rule: Option<(Layer, usize)>,
     /// The hardening that decided, which stands in no layer.
     guard: Option<&'static Rule>,
+    once_only: Option<&'static str>,
     rules: Arc<Ruleset>,
     subjects: Arc<[Subject]>,
 }
@@ -77,8 +78,19 @@ impl Decision {
 
     /// The subject that decided: the first of the strictest. An empty one if nothing was asked about.
     pub fn subject(&self) -> &Subject {
-        static NOTHING: Subject = Subject::NOTHING;
+        static NOTHING: LazyLock<Subject> = LazyLock::new(Subject::nothing);
         self.subjects.get(self.deciding).unwrap_or(&NOTHING)
+    }
+
+    /// Why a yes to this holds once and is never kept, if so: a protected path, or a rule about
+    /// arguments. Of the first subject for which there is a reason.
+    pub fn once_only(&self) -> Option<&'static str> {
+        self.once_only
+    }
+
+    /// What was asked about.
+    pub fn subjects(&self) -> &Arc<[Subject]> {
+        &self.subjects
     }
 
     /// The rule that decided before anybody answered, if one did.
@@ -147,8 +159,10 @@ pub fn decide(
     answer: Option<&Answer>,
 ) -> Decision {
     let mut worst: Option<(usize, Standing<'_>)> = None;
+    let mut once_only = None;
     for (index, subject) in subjects.iter().enumerate() {
         let standing = walk(rules, subject, &mut Trail::silent());
+        once_only = once_only.or(standing.once_only);
         if worst
             .as_ref()
             .is_none_or(|(_, worst)| standing.action > worst.action)
@@ -180,6 +194,7 @@ pub fn decide(
         deciding,
         rule: standing.by.map(|by| (by.layer, by.index)),
         guard: standing.guard,
+        once_only,
         rules: Arc::clone(rules),
         subjects: Arc::clone(subjects),
     }
@@ -192,6 +207,8 @@ struct Standing<'r> {
     by: Option<Placed<'r>>,
     /// The hardening that asks, if that is why.
     guard: Option<&'static Rule>,
+    /// Why a yes holds once, if so.
+    once_only: Option<&'static str>,
 }
 
 /// A rule and where it stands.
@@ -208,6 +225,7 @@ impl<'r> Standing<'r> {
             action: rule.action,
             by: Some(Placed { layer, index, rule }),
             guard: None,
+            once_only: None,
         }
     }
 
@@ -216,6 +234,7 @@ impl<'r> Standing<'r> {
             action: Action::Ask,
             by: None,
             guard: None,
+            once_only: None,
         }
     }
 }
@@ -293,25 +312,32 @@ fn walk_from<'r>(
             );
         }
     }
-    if standing.action == Action::Allow
-        && let Some((_, allow)) = base.found
-        && let Some(guard) = harden::env::guard(subject, allow)
-    {
-        base.asks.push(guard);
-        standing = Standing {
-            guard: Some(guard),
-            ..Standing::cautious()
-        };
-        let note = "an allow this broad is not meant for environment files";
-        let text = &subject.canonical;
-        trail.step(
-            StepKind::Guard,
-            subject,
-            text,
-            Some(guard),
-            Action::Ask,
-            note,
-        );
+    if base.asks.iter().any(|ask| ask.pattern.is_about_arguments()) {
+        standing.once_only = Some("a rule about its arguments asks");
+    }
+    if standing.action != Action::Deny {
+        let found = base.found.map(|(_, rule)| rule);
+        for guarded in harden::guards(subject, found) {
+            base.asks.push(guarded.rule);
+            let once_only = standing.once_only.or(guarded.once_only);
+            if standing.action == Action::Allow {
+                standing = Standing {
+                    guard: Some(guarded.rule),
+                    ..Standing::cautious()
+                };
+            }
+            standing.once_only = once_only;
+            let text = &subject.canonical;
+            let rule = Some(guarded.rule);
+            trail.step(
+                StepKind::Guard,
+                subject,
+                text,
+                rule,
+                Action::Ask,
+                guarded.note,
+            );
+        }
     }
     reply(Layer::Session, rules, subject, &base, &mut standing, trail);
     reply(Layer::Saved, rules, subject, &base, &mut standing, trail);
@@ -361,6 +387,7 @@ fn reply<'r>(
             *standing = Standing::by(layer, found);
             ""
         }
+        (Action::Allow, Action::Ask) if standing.once_only.is_some() => "a yes to this holds once",
         (Action::Allow, Action::Ask) if lies_inside(rule, base) => {
             *standing = Standing::by(layer, found);
             "lifts the ask"

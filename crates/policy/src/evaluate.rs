@@ -33,7 +33,8 @@ pub fn permission_of(tool: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Origin, Pattern};
+    use crate::pattern::Pattern;
+    use crate::rule::Origin;
 
     fn rules(written: &[(&str, &str, Action)]) -> Vec<Rule> {
         let rule = |&(permission, pattern, action): &(&str, &str, Action)| {

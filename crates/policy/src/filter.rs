@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::decision::decide;
 use crate::harden::env;
-use crate::rule::{Action, Pattern, Rule};
+use crate::pattern::Pattern;
+use crate::rule::{Action, Rule};
 use crate::ruleset::{Layer, Ruleset};
 use crate::subject::Subject;
 use crate::wildcard::Platform;

@@ -6,6 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::pattern::Pattern;
+use crate::subject::Subject;
 use crate::wildcard::wildcard;
 
 /// What a rule or a decision says, from mildest to strictest.
@@ -78,72 +80,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What a rule is about: a wildcard, or one exact text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Pattern(Kind);
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Wildcard(String),
-    Exact(String),
-}
-
-impl Pattern {
-    /// A pattern in which `*` and `?` have their meaning, see [`wildcard`].
-    pub fn wildcard(text: &str) -> Self {
-        Self(Kind::Wildcard(text.to_owned()))
-    }
-
-    /// A pattern that matches this text and no other, whatever characters it holds.
-    pub fn exact(text: &str) -> Self {
-        Self(Kind::Exact(text.to_owned()))
-    }
-
-    /// The pattern as written.
-    pub fn text(&self) -> &str {
-        match &self.0 {
-            Kind::Wildcard(text) | Kind::Exact(text) => text,
-        }
-    }
-
-    /// Whether it matches its own text only.
-    pub fn is_exact(&self) -> bool {
-        matches!(self.0, Kind::Exact(_))
-    }
-
-    /// Whether it is the catch-all `*`, and not a longer way to write it.
-    pub fn is_catch_all(&self) -> bool {
-        matches!(&self.0, Kind::Wildcard(text) if text == "*")
-    }
-
-    /// Whether the whole of `text` matches.
-    pub fn matches(&self, text: &str) -> bool {
-        match &self.0 {
-            Kind::Wildcard(pattern) => wildcard(pattern, text),
-            Kind::Exact(exact) => exact == text,
-        }
-    }
-
-    /// Whether it says which program it is about, so that it does not match an arbitrary command.
-    ///
-    /// True if its first word, wildcards at that word's end apart, is not empty and holds no wildcard:
-    /// `rm *`, `rm*` and `git push *`, but not `*`, `*|*`, `*rm*` or `*.env*`.
-    pub fn names_a_program(&self) -> bool {
-        let Kind::Wildcard(text) = &self.0 else {
-            return !self.text().is_empty();
-        };
-        let word = text.split_whitespace().next().unwrap_or_default();
-        let name = word.trim_end_matches(['*', '?']);
-        !name.is_empty() && !name.contains(['*', '?'])
-    }
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.text())
-    }
-}
-
 /// One line of policy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
@@ -176,6 +112,12 @@ impl Rule {
     /// Whether it is about `permission`, whatever the thing.
     pub fn is_about(&self, permission: &str) -> bool {
         self.permission == permission || wildcard(&self.permission, permission)
+    }
+
+    /// Whether it is about the permission of a subject, by either of its names.
+    pub fn is_about_subject(&self, subject: &Subject) -> bool {
+        self.is_about(&subject.permission)
+            || subject.narrower.is_some_and(|name| self.is_about(name))
     }
 }
 
@@ -224,41 +166,6 @@ mod tests {
             column: 5,
         };
         assert_eq!(placed.to_string(), "tollgate.jsonc:3:5");
-    }
-
-    #[test]
-    fn an_exact_pattern_gives_wildcards_no_meaning() {
-        let exact = Pattern::exact("rm *");
-        assert!(exact.matches("rm *") && !exact.matches("rm x") && !exact.matches("rm"));
-        assert!(!Pattern::exact("*").is_catch_all() && Pattern::wildcard("*").is_catch_all());
-    }
-
-    #[test]
-    fn a_pattern_names_a_program_by_its_first_word() {
-        for (pattern, want) in [
-            ("rm *", true),
-            ("rm*", true),
-            ("rm", true),
-            ("git push *", true),
-            ("/bin/*", true),
-            ("*", false),
-            ("**", false),
-            ("? x", false),
-            ("*|*", false),
-            ("*rm*", false),
-            ("*.env*", false),
-            ("r*m x", false),
-            (" *", false),
-            ("", false),
-        ] {
-            assert_eq!(
-                Pattern::wildcard(pattern).names_a_program(),
-                want,
-                "{pattern:?}"
-            );
-        }
-        assert!(Pattern::exact("*rm").names_a_program());
-        assert!(!Pattern::exact("").names_a_program());
     }
 
     #[test]

@@ -149,7 +149,8 @@ impl RuleBook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Action, Origin, Pattern};
+    use crate::pattern::Pattern;
+    use crate::rule::{Action, Origin};
 
     fn shut(permission: &str) -> Rule {
         Rule::new(

@@ -53,9 +53,9 @@ pub(crate) fn judge<'r>(
     let heard: Vec<Found<'r>> = rules
         .iter()
         .enumerate()
-        .filter(|(_, rule)| rule.is_about(&subject.permission) && is_heard(layer, subject, rule))
+        .filter(|(_, rule)| rule.is_about_subject(subject) && is_heard(layer, subject, rule))
         .collect();
-    let last = |text: &str| last_of(&heard, text, |_| true);
+    let last = |text: &str| last_of(&heard, subject, text, |_| true);
     let mut verdict = Verdict::default();
     let mut decider = last(&subject.canonical);
     match decider {
@@ -123,8 +123,9 @@ pub(crate) fn judge<'r>(
         );
     }
     for text in &subject.others {
-        if let Some(found) = last_of(&heard, text, |rule| reaches_spellings(subject.kind, rule))
-            && counts(subject, found, decider)
+        if let Some(found) = last_of(&heard, subject, text, |rule| {
+            reaches_spellings(subject.kind, rule)
+        }) && counts(subject, found, decider)
         {
             verdict.count(found);
             let note = "another spelling counts";
@@ -142,8 +143,13 @@ pub(crate) fn judge<'r>(
 }
 
 /// The last of these rules that matches `text` and is kept.
-fn last_of<'r>(heard: &[Found<'r>], text: &str, keep: impl Fn(&Rule) -> bool) -> Option<Found<'r>> {
-    let hit = |(_, rule): &&Found<'r>| rule.pattern.matches(text) && keep(rule);
+fn last_of<'r>(
+    heard: &[Found<'r>],
+    subject: &Subject,
+    text: &str,
+    keep: impl Fn(&Rule) -> bool,
+) -> Option<Found<'r>> {
+    let hit = |(_, rule): &&Found<'r>| rule.pattern.fits(text, subject) && keep(rule);
     heard.iter().rev().find(hit).copied()
 }
 
@@ -204,7 +210,9 @@ fn counts(subject: &Subject, found: Found<'_>, decider: Option<Found<'_>>) -> bo
     let (_, rule) = found;
     let is_overruled = match subject.kind {
         // An earlier rule has been overruled only where it matches the real path too.
-        SubjectKind::Path => !is_later(found, decider) && rule.pattern.matches(&subject.canonical),
+        SubjectKind::Path => {
+            !is_later(found, decider) && rule.pattern.fits(&subject.canonical, subject)
+        }
         SubjectKind::Name | SubjectKind::Command => !is_later(found, decider),
     };
     rule.action != Action::Allow && !is_overruled
@@ -217,7 +225,8 @@ fn is_later(found: Found<'_>, decider: Option<Found<'_>>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Origin, Pattern};
+    use crate::pattern::Pattern;
+    use crate::rule::Origin;
 
     use Action::{Allow, Ask, Deny};
 

@@ -3,6 +3,7 @@
 //! Must not: work out a spelling. Whoever asks has resolved the path and read the command.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What kind of thing a subject is; each has its own rule for spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum SubjectKind {
 pub struct Subject {
     /// The permission the rules speak of, such as `bash`.
     pub permission: String,
+    /// A narrower name that rules may use for the same permission: `external_directory.read`.
+    pub narrower: Option<&'static str>,
     /// Which rule for spellings holds.
     pub kind: SubjectKind,
     /// P. A command without quotes and needless spaces; the real path, relative to the workspace when
@@ -40,22 +43,32 @@ pub struct Subject {
     pub always: Vec<String>,
     /// Why an allow is not enough here and becomes an ask: no sandbox, a hard link.
     pub ask_because: Option<String>,
+    /// The arguments of the call, for patterns that are about them.
+    pub arguments: Arguments,
 }
+
+/// The arguments of a call, each a name and its value: text as it is, anything else as JSON; what lies
+/// in an object by its names with dots between. In the order of the call.
+pub type Arguments = Arc<[(String, String)]>;
 
 impl Subject {
     /// What a decision about nothing is about.
-    pub(crate) const NOTHING: Self = Self {
-        permission: String::new(),
-        kind: SubjectKind::Name,
-        canonical: String::new(),
-        source: String::new(),
-        others: Vec::new(),
-        is_literal: true,
-        opaque: None,
-        span: None,
-        always: Vec::new(),
-        ask_because: None,
-    };
+    pub(crate) fn nothing() -> Self {
+        Self {
+            permission: String::new(),
+            narrower: None,
+            kind: SubjectKind::Name,
+            canonical: String::new(),
+            source: String::new(),
+            others: Vec::new(),
+            is_literal: true,
+            opaque: None,
+            span: None,
+            always: Vec::new(),
+            ask_because: None,
+            arguments: Arc::from([]),
+        }
+    }
 
     /// A bare name or text.
     pub fn name(permission: impl Into<String>, text: impl Into<String>) -> Self {
@@ -65,7 +78,7 @@ impl Subject {
             permission: permission.into(),
             canonical,
             source,
-            ..Self::NOTHING
+            ..Self::nothing()
         }
     }
 
@@ -82,7 +95,7 @@ impl Subject {
             canonical: canonical.into(),
             source: absolute.into(),
             others,
-            ..Self::NOTHING
+            ..Self::nothing()
         }
     }
 
@@ -99,7 +112,7 @@ impl Subject {
             canonical: canonical.into(),
             source: source.into(),
             others,
-            ..Self::NOTHING
+            ..Self::nothing()
         }
     }
 }

@@ -113,6 +113,39 @@ fn matches(platform: Platform, pattern: &str, text: &str) -> bool {
     }
 }
 
+/// Whether the whole of a path matches a pattern by segments: `*` and `?` stay between two slashes, a
+/// segment that is `**` stands for any number of segments, also none; at the end for at least one.
+pub(crate) fn segments(pattern: &str, path: &str) -> bool {
+    let pattern: Vec<&str> = pattern.split('/').collect();
+    let path: Vec<&str> = path.split('/').collect();
+    // `reached` holds for how many segments of the path the pattern so far can stand.
+    let mut reached = vec![false; path.len() + 1];
+    if let Some(start) = reached.first_mut() {
+        *start = true;
+    }
+    let last = pattern.len() - 1;
+    for (at, want) in pattern.iter().enumerate() {
+        let mut next = vec![false; path.len() + 1];
+        let mut is_open = false;
+        for (count, slot) in next.iter_mut().enumerate() {
+            let is_reached = |count: usize| reached.get(count).copied().unwrap_or(false);
+            let before = count.checked_sub(1);
+            if *want == "**" {
+                is_open |= if at == last {
+                    before.is_some_and(is_reached)
+                } else {
+                    is_reached(count)
+                };
+                *slot = is_open;
+            } else if let Some(before) = before.filter(|before| is_reached(*before)) {
+                *slot = path.get(before).is_some_and(|got| wildcard(want, got));
+            }
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

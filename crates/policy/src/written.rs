@@ -10,7 +10,8 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use crate::rule::{Action, Origin, Pattern, Rule};
+use crate::pattern::Pattern;
+use crate::rule::{Action, Origin, Rule};
 
 /// JSON with comments and trailing commas; the parser's other liberties hide mistakes.
 const SYNTAX: ParseOptions = ParseOptions {
@@ -235,18 +236,21 @@ impl Reader<'_> {
     ) {
         match word.parse::<Action>() {
             Ok(action) => {
+                let pattern = match Pattern::read(pattern) {
+                    Ok(pattern) => pattern,
+                    Err(fault) => {
+                        let help = "write for example `arg:sql=SELECT *`";
+                        return self.fault(place, fault.to_string(), help);
+                    }
+                };
                 let (line, column) = self.places.of(place.start);
                 let origin = Origin {
                     source: Arc::clone(&self.source),
                     line,
                     column,
                 };
-                self.rules.push(Rule::new(
-                    permission,
-                    Pattern::wildcard(pattern),
-                    action,
-                    origin,
-                ));
+                self.rules
+                    .push(Rule::new(permission, pattern, action, origin));
             }
             Err(error) => self.fault(value.range(), error.to_string(), ACTIONS),
         }

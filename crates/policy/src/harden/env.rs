@@ -3,7 +3,9 @@
 //!
 //! Must not: look at anything but the path.
 
-use crate::rule::{Action, Origin, Pattern, Rule};
+use super::Guarded;
+use crate::pattern::Pattern;
+use crate::rule::{Action, Origin, Rule};
 use crate::subject::{Subject, SubjectKind};
 use std::sync::LazyLock;
 
@@ -15,14 +17,19 @@ static GUARDS: LazyLock<[Rule; 4]> = LazyLock::new(|| {
     })
 });
 
-/// The rule that asks in place of `allow`, if that allows too much for this subject.
-pub(crate) fn guard(subject: &Subject, allow: &Rule) -> Option<&'static Rule> {
-    let is_broad = allow.permission.contains(['*', '?']) || allow.pattern.is_catch_all();
+/// Speaks where no rule, or a broad one, allows or asks; a rule that names what it allows is meant.
+pub(crate) fn guard(subject: &Subject, found: Option<&Rule>) -> Option<Guarded> {
+    let is_broad =
+        |rule: &Rule| rule.permission.contains(['*', '?']) || rule.pattern.is_catch_all();
     let is_read = subject.kind == SubjectKind::Path && subject.permission == "read";
-    if !(is_broad && is_read) {
+    if !(is_read && found.is_none_or(is_broad)) {
         return None;
     }
-    guard_of(&subject.canonical)
+    Some(Guarded {
+        rule: guard_of(&subject.canonical)?,
+        note: "a rule this broad is not meant for environment files",
+        once_only: None,
+    })
 }
 
 /// The rule that asks about a path, if it is one of an environment file, in whatever case.

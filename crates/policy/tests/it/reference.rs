@@ -47,9 +47,13 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
     }
     let counted = counted_rules(&base, subject, |_| subject.is_literal && !is_opaque);
     let mut action = strictest(&counted).unwrap_or(Action::Ask);
-    let decider = counted.first().copied();
+    let found = counted
+        .iter()
+        .max_by_key(|(index, rule)| (rule.action, *index));
+    let found = found.map(|(_, rule)| *rule);
     let mut asks: Vec<&Rule> = counted
         .into_iter()
+        .map(|(_, rule)| rule)
         .filter(|rule| rule.action == Action::Ask)
         .collect();
 
@@ -84,7 +88,7 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
         && subject.permission == "read"
         && glob("*.env", &subject.canonical);
     let is_broad = |rule: &Rule| is_star(rule) || rule.permission.contains(['*', '?']);
-    if action == Action::Allow && is_env && decider.is_some_and(is_broad) {
+    if action != Action::Deny && is_env && found.is_none_or(is_broad) {
         action = Action::Ask;
         asks.push(&guard);
     }
@@ -109,7 +113,7 @@ fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
         match strictest(&counted) {
             Some(Action::Deny) => denied = true,
             Some(Action::Allow) => {
-                let rule = counted[0];
+                let rule = counted[0].1;
                 let is_inside = asks
                     .iter()
                     .all(|ask| rule_matches(ask, rule.pattern.text()));
@@ -141,7 +145,7 @@ fn counted_rules<'r>(
     rules: &[Option<&'r Rule>],
     subject: &Subject,
     may_lift: impl Fn(&Rule) -> bool,
-) -> Vec<&'r Rule> {
+) -> Vec<(i64, &'r Rule)> {
     let last = |text: &str, is_other_command: bool| -> Option<(i64, &'r Rule)> {
         let mut result = None;
         for (index, rule) in (0..).zip(rules) {
@@ -160,7 +164,7 @@ fn counted_rules<'r>(
     let mut place = -1;
     let mut is_allowed = false;
     if let Some((index, rule)) = last(&subject.canonical, false) {
-        counted.push(rule);
+        counted.push((index, rule));
         place = index;
         is_allowed = rule.action == Action::Allow;
     }
@@ -174,7 +178,7 @@ fn counted_rules<'r>(
         && index > place
         && may_lift(rule)
     {
-        counted = vec![rule];
+        counted = vec![(index, rule)];
         place = index;
     }
     let is_command = subject.kind == SubjectKind::Command;
@@ -183,14 +187,14 @@ fn counted_rules<'r>(
     for (index, rule) in spellings.into_iter().flatten() {
         let is_elsewhere = !is_command && !rule_matches(rule, &subject.canonical);
         if rule.action != Action::Allow && (index > place || is_elsewhere) {
-            counted.push(rule);
+            counted.push((index, rule));
         }
     }
     counted
 }
 
-fn strictest(rules: &[&Rule]) -> Option<Action> {
-    rules.iter().map(|rule| rule.action).max()
+fn strictest(rules: &[(i64, &Rule)]) -> Option<Action> {
+    rules.iter().map(|(_, rule)| rule.action).max()
 }
 
 fn is_star(rule: &Rule) -> bool {
