@@ -3,13 +3,15 @@
 //! Must not change or delete a row.
 
 use crate::{
+    chain::{self, Cell},
     error::StoreError,
     id::ascending_id,
     store::{Store, signed},
+    subjects,
 };
 use gate::journal::{Event, Journal, Record};
-use policy::{Action, AnsweredBy, Decision, Rule, Step};
-use rusqlite::{Row, ToSql, named_params, types::Type};
+use policy::{Action, AnsweredBy, Decision, Rule, Step, Subject};
+use rusqlite::{OptionalExtension, Row, ToSql, named_params, types::Type};
 use serde_json::{Value, json};
 use std::{error::Error, process, sync::OnceLock};
 
@@ -66,6 +68,17 @@ pub enum StoredEvent {
     },
 }
 
+impl StoredEvent {
+    /// The decision it rests on, if it rests on one.
+    pub fn ruling(&self) -> Option<&Ruling> {
+        match self {
+            Self::Intent { ruling, .. } => Some(ruling),
+            Self::Refused { ruling, .. } => ruling.as_ref(),
+            Self::Outcome { .. } => None,
+        }
+    }
+}
+
 /// A decision as it was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
@@ -79,6 +92,9 @@ pub struct Ruling {
     /// How it was reached: a JSON list of `{"step", "permission", "pattern", "rule"?, "origin"?:
     /// {"file", "line", "column"}, "action", "note"?}`.
     pub trace: String,
+    /// What was asked about, as JSON; `None`: the record is older than this was kept. See
+    /// [`Ruling::subjects`].
+    pub asked: Option<String>,
 }
 
 /// Which records to look up.
@@ -101,35 +117,71 @@ impl Journal for Store {
 impl Store {
     fn keep(&self, record: &Record) -> Result<(), StoreError> {
         static PROCESS: OnceLock<String> = OnceLock::new();
+        const LAST: &str = "SELECT id, chain FROM journal ORDER BY id DESC LIMIT 1";
         const SQL: &str = "INSERT INTO journal
-            (at_ms, session, message, process, pid, call, tool_call_id, tool,
-             kind, effect, result, action, decided_by, gate, generation, trace)
+            (id, at_ms, session, message, process, pid, call, tool_call_id, tool,
+             kind, effect, result, action, decided_by, gate, generation, trace, subjects, chain)
             VALUES
-            (:at_ms, :session, :message, :process, :pid, :call, :tool_call_id, :tool,
-             :kind, :effect, :result, :action, :decided_by, :gate, :generation, :trace)";
+            (:id, :at_ms, :session, :message, :process, :pid, :call, :tool_call_id, :tool,
+             :kind, :effect, :result, :action, :decided_by, :gate, :generation, :trace, :subjects,
+             :chain)";
         let Record { ids, tool, event } = record;
         let at_ms = self.now_ms();
         let process = PROCESS.get_or_init(|| ascending_id("prc", at_ms));
         let row = EventRow::of(event);
         let ruling = row.ruling.as_ref();
+        let action = ruling.map(|it| it.action.to_string());
+        let pid = process::id();
         self.write(|transaction| {
+            let last = transaction
+                .prepare_cached(LAST)?
+                .query_row([], |row| {
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
+                })
+                .optional()?;
+            let (last, before) = last.unwrap_or_default();
+            let id = last + 1;
+            let cells = [
+                Cell::Number(id),
+                at_ms.into(),
+                ids.session.as_str().into(),
+                ids.message.as_str().into(),
+                process.as_str().into(),
+                u64::from(pid).into(),
+                ids.call.number().into(),
+                ids.tool_call_id.as_str().into(),
+                tool.as_str().into(),
+                row.kind.into(),
+                row.effect.into(),
+                row.result.as_deref().into(),
+                action.as_deref().into(),
+                ruling.map(|it| it.decided_by.as_str()).into(),
+                row.gate.as_deref().into(),
+                ruling.map_or(Cell::Null, |it| it.generation.into()),
+                ruling.map(|it| it.trace.as_str()).into(),
+                ruling.and_then(|it| it.asked.as_deref()).into(),
+            ];
+            let chain = chain::digest(before.as_deref().unwrap_or_default(), cells);
             transaction.prepare_cached(SQL)?.execute(named_params! {
+                ":id": id,
                 ":at_ms": signed(at_ms),
                 ":session": ids.session,
                 ":message": ids.message,
                 ":process": process,
-                ":pid": process::id(),
+                ":pid": pid,
                 ":call": signed(ids.call.number()),
                 ":tool_call_id": ids.tool_call_id,
                 ":tool": tool,
                 ":kind": row.kind,
                 ":effect": row.effect,
                 ":result": row.result,
-                ":action": ruling.map(|it| it.action.to_string()),
+                ":action": action,
                 ":decided_by": ruling.map(|it| &it.decided_by),
                 ":gate": row.gate,
                 ":generation": ruling.map(|it| signed(it.generation)),
                 ":trace": ruling.map(|it| &it.trace),
+                ":subjects": ruling.and_then(|it| it.asked.as_ref()),
+                ":chain": chain,
             })?;
             Ok(())
         })
@@ -236,7 +288,13 @@ impl Ruling {
             decided_by,
             generation: decision.generation(),
             trace: Value::from(steps).to_string(),
+            asked: Some(subjects::to_json(decision.subjects())),
         }
+    }
+
+    /// What was asked about; `None`: not kept, or by another version.
+    pub fn subjects(&self) -> Option<Vec<Subject>> {
+        subjects::from_json(self.asked.as_deref()?)
     }
 
     /// Reads what [`Ruling::of`] made, if the row has one.
@@ -253,6 +311,7 @@ impl Ruling {
             decided_by: row.get("decided_by")?,
             generation,
             trace: row.get("trace")?,
+            asked: row.get("subjects")?,
         }))
     }
 }

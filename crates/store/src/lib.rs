@@ -6,6 +6,7 @@
 //! that writes returns when it is committed: what it wrote survives the end of our process.
 
 mod approval;
+mod chain;
 mod error;
 mod id;
 mod journal;
@@ -13,8 +14,10 @@ mod migration;
 mod place;
 mod session;
 mod store;
+mod subjects;
 
 pub use approval::StoredApproval;
+pub use chain::{Broken, Verified};
 pub use error::{Cause, StoreError};
 pub use id::ascending_id;
 pub use journal::{Filter, Ruling, StoredEvent, StoredRecord};

@@ -9,6 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 const STEPS: &[(i64, &str)] = &[
     (1, include_str!("migration/1.sql")),
     (2, include_str!("migration/2.sql")),
+    (3, include_str!("migration/3.sql")),
 ];
 
 /// The version of a file that all steps were taken on.

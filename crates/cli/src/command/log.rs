@@ -8,11 +8,14 @@ use crate::{
     workbench::{open_store, state_dir},
 };
 use serde_json::{Value, json};
-use store::{Filter, Ruling, StoredEvent, StoredRecord};
+use store::{Filter, Ruling, Store, StoredEvent, StoredRecord, Verified};
 use text::escape::visible_line;
 
 pub(crate) fn log(args: &LogArgs) -> Result<Exit, CliError> {
     let store = open_store(&state_dir()?)?;
+    if args.verify {
+        return verify(&store, args);
+    }
     let filter = args.session.as_deref().map_or(Filter::All, Filter::Session);
     let records = store
         .journal(filter)
@@ -30,6 +33,46 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, CliError> {
         });
     }
     Ok(Exit::Ok)
+}
+
+fn verify(store: &Store, args: &LogArgs) -> Result<Exit, CliError> {
+    let verified = store.verify(args.head.as_deref());
+    let it = verified.map_err(|error| CliError::fault(&error))?;
+    let is_whole = it.broken.is_none() && it.holds_head != Some(false);
+    if args.json {
+        let broken = it.broken.as_ref();
+        let broken = broken.map(|it| json!({"id": it.id, "why": it.why}));
+        print(&format!(
+            "{}\n",
+            json!({
+                "is_whole": is_whole, "count": it.count, "older_count": it.older_count,
+                "head": it.head, "broken": broken, "holds_head": it.holds_head,
+            })
+        ));
+    } else {
+        print(&verified_as_text(&it));
+    }
+    Ok(if is_whole { Exit::Ok } else { Exit::Failed })
+}
+
+fn verified_as_text(it: &Verified) -> String {
+    let mut out = format!("{} records fit the chain", it.count);
+    if it.older_count > 0 {
+        out += &format!("; {} are older than it", it.older_count);
+    }
+    out.push('\n');
+    if let Some(broken) = &it.broken {
+        out += &format!("record {} does not: {}\n", broken.id, broken.why);
+    }
+    match it.holds_head {
+        Some(true) => out += "the digest you gave is one of them\n",
+        Some(false) => out += "the digest you gave is none of them: the journal was cut or made anew\n",
+        None => {}
+    }
+    if let Some(head) = &it.head {
+        out += &format!("head {head}\n");
+    }
+    out
 }
 
 fn as_text(it: &StoredRecord) -> String {

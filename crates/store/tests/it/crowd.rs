@@ -47,6 +47,7 @@ fn processes_and_threads_that_write_at_once_lose_nothing_and_never_find_it_locke
         );
     }
     assert_eq!(found.len(), 4 * WRITER_COUNT);
+    assert_eq!(store.verify(None).unwrap().broken, None);
     assert_eq!(integrity(&path), "ok");
 }
 

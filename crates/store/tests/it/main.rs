@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod approval;
+mod chain;
 mod child;
 mod crowd;
 mod full_disk;
