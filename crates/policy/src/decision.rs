@@ -2,14 +2,17 @@
 //!
 //! Must not: be made elsewhere; a [`Decision`] has no other constructor and no setter.
 
+use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use crate::harden;
+use crate::index::List;
 use crate::rule::{Action, Rule};
 use crate::ruleset::{Layer, Ruleset};
-use crate::spelling::{Verdict, judge};
+use crate::spelling::{Verdict, judge, judge_by, unnamed};
 use crate::subject::Subject;
 use crate::trace::{StepKind, Trace, Trail};
+use crate::wildcard::Platform;
 
 /// A yes, by whom and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +89,11 @@ impl Decision {
     /// arguments. Of the first subject for which there is a reason.
     pub fn once_only(&self) -> Option<&'static str> {
         self.once_only
+    }
+
+    /// The rules it was made under.
+    pub(crate) fn rules(&self) -> &Arc<Ruleset> {
+        &self.rules
     }
 
     /// What was asked about.
@@ -229,6 +237,11 @@ impl<'r> Standing<'r> {
         }
     }
 
+    /// The rule it rests on, if it rests on one.
+    fn rule(&self) -> Option<&'r Rule> {
+        self.by.as_ref().map(|by| by.rule)
+    }
+
     fn cautious() -> Self {
         Self {
             action: Action::Ask,
@@ -241,52 +254,48 @@ impl<'r> Standing<'r> {
 
 /// Walks one subject through the steps of [`decide`], all but the answer.
 fn walk<'r>(rules: &'r Ruleset, subject: &Subject, trail: &mut Trail) -> Standing<'r> {
-    let base = rules.layers().base.as_slice();
-    let Some(both) = rules.base_and_project() else {
-        return walk_from(base, rules, subject, trail);
+    let Some(both) = rules.tightened() else {
+        return walk_from(rules.list(Layer::Base), rules, subject, trail);
     };
-    let silent = &mut Trail::silent();
-    let without = walk_from(base, rules, subject, silent);
-    let with = walk_from(both, rules, subject, silent);
-    if with.action == without.action {
-        return walk_from(base, rules, subject, trail);
-    }
-    let (from, note) = if with.action > without.action {
-        (
-            both,
-            format!("stricter than without the project: {}", without.action),
-        )
-    } else {
-        let loosened = with.action;
-        (
-            base,
-            format!("a project only tightens: it would say {loosened}"),
-        )
+    let (mut trail_without, mut trail_with) = (trail.fresh(), trail.fresh());
+    let without = walk_from(rules.list(Layer::Base), rules, subject, &mut trail_without);
+    let with = walk_from(both, rules, subject, &mut trail_with);
+    let by = with.rule();
+    let (standing, note) = match with.action.cmp(&without.action) {
+        Ordering::Equal => {
+            trail.append(trail_without);
+            return without;
+        }
+        Ordering::Greater => {
+            trail.append(trail_with);
+            let note = format!("stricter than without the project: {}", without.action);
+            (with, note)
+        }
+        Ordering::Less => {
+            trail.append(trail_without);
+            let note = format!("a project only tightens: it would say {}", with.action);
+            (without, note)
+        }
     };
-    let standing = walk_from(from, rules, subject, trail);
-    let rule = with.by.map(|by| by.rule);
     let text = &subject.canonical;
-    trail.step(
-        StepKind::Project,
-        subject,
-        text,
-        rule,
-        standing.action,
-        &note,
-    );
+    trail.step(StepKind::Project, subject, text, by, standing.action, &note);
     standing
 }
 
 /// Walks one subject with these rules for a base: those of the layer, or those of the project behind
 /// them.
 fn walk_from<'r>(
-    base_rules: &'r [Rule],
+    base_list: List<'r>,
     rules: &'r Ruleset,
     subject: &Subject,
     trail: &mut Trail,
 ) -> Standing<'r> {
-    let mut base = judge(Layer::Base, base_rules, subject, trail);
-    let mut standing = base.found.map_or_else(Standing::cautious, |(index, rule)| {
+    let mut base = judge(Layer::Base, base_list, subject, trail);
+    let nothing = || Standing {
+        action: unnamed(subject),
+        ..Standing::cautious()
+    };
+    let mut standing = base.found.map_or_else(nothing, |(index, rule)| {
         let of_project = index.checked_sub(rules.layers().base.len());
         let (layer, index) = match of_project {
             Some(index) => (Layer::Project, index),
@@ -298,7 +307,8 @@ fn walk_from<'r>(
         && let Some((_, allow)) = base.found
         && standing.action == Action::Allow
     {
-        let narrower = narrower_caution(base_rules, subject);
+        let section = base_list.about(&subject.permission, subject.narrower);
+        let narrower = section.last_caution();
         if !allow.pattern.is_catch_all() || narrower.is_some() {
             standing = Standing::cautious();
             let note = format!("a pattern is not enough for what cannot be told: {why}");
@@ -316,8 +326,11 @@ fn walk_from<'r>(
         standing.once_only = Some("a rule about its arguments asks");
     }
     if standing.action != Action::Deny {
-        let found = base.found.map(|(_, rule)| rule);
-        for guarded in harden::guards(subject, found) {
+        let around = harden::Around {
+            found: base.found.map(|(_, rule)| rule),
+            layers: rules.layers(),
+        };
+        for guarded in harden::guards(subject, around) {
             base.asks.push(guarded.rule);
             let once_only = standing.once_only.or(guarded.once_only);
             if standing.action == Action::Allow {
@@ -358,16 +371,6 @@ fn walk_from<'r>(
     standing
 }
 
-/// The last base rule about the subject's permission that is narrower than `*` and no allow.
-fn narrower_caution<'r>(base: &'r [Rule], subject: &Subject) -> Option<&'r Rule> {
-    let is_narrower = |rule: &&Rule| {
-        rule.action != Action::Allow
-            && !rule.pattern.is_catch_all()
-            && rule.is_about(&subject.permission)
-    };
-    base.iter().rev().find(is_narrower)
-}
-
 /// Applies a layer of replies.
 fn reply<'r>(
     layer: Layer,
@@ -377,10 +380,20 @@ fn reply<'r>(
     standing: &mut Standing<'r>,
     trail: &mut Trail,
 ) {
-    let list = rules.layers().of(layer);
-    let Some(found) = judge(layer, list, subject, &mut Trail::silent()).found else {
+    let list = rules.list(layer);
+    let silent = &mut Trail::silent();
+    let Some(mut found) = judge(layer, list, subject, silent).found else {
         return;
     };
+    let is_inside = |rule: &Rule| lies_inside(list.platform(), rule, base);
+    if found.1.action == Action::Allow && !is_inside(found.1) {
+        // An answer that is too broad hides none that was given to just this.
+        let keep = |rule: &Rule| rule.action != Action::Allow || is_inside(rule);
+        let narrower = judge_by(layer, list, subject, keep, silent).found;
+        found = narrower
+            .filter(|(_, rule)| rule.action == Action::Allow)
+            .unwrap_or(found);
+    }
     let rule = found.1;
     let note = match (rule.action, standing.action) {
         (Action::Deny, Action::Allow | Action::Ask) => {
@@ -388,7 +401,7 @@ fn reply<'r>(
             ""
         }
         (Action::Allow, Action::Ask) if standing.once_only.is_some() => "a yes to this holds once",
-        (Action::Allow, Action::Ask) if lies_inside(rule, base) => {
+        (Action::Allow, Action::Ask) if is_inside(rule) => {
             *standing = Standing::by(layer, found);
             "lifts the ask"
         }
@@ -415,12 +428,9 @@ fn reply<'r>(
 
 /// Whether a reply covers no more than the asks it would lift. An exact one covers this subject only,
 /// and this subject is what they asked about.
-fn lies_inside(rule: &Rule, base: &Verdict<'_>) -> bool {
-    rule.pattern.is_exact()
-        || base
-            .asks
-            .iter()
-            .all(|ask| ask.pattern.matches(rule.pattern.text()))
+fn lies_inside(platform: Platform, rule: &Rule, base: &Verdict<'_>) -> bool {
+    let covers = |ask: &&Rule| ask.pattern.covers(platform, &rule.pattern);
+    rule.pattern.is_exact() || base.asks.iter().all(covers)
 }
 
 /// Applies the hard rules.
@@ -430,8 +440,14 @@ fn harden<'r>(
     standing: &mut Standing<'r>,
     trail: &mut Trail,
 ) {
-    let list = &rules.layers().hard;
-    let Some(found) = judge(Layer::Hard, list, subject, &mut Trail::silent()).found else {
+    let Some(found) = judge(
+        Layer::Hard,
+        rules.list(Layer::Hard),
+        subject,
+        &mut Trail::silent(),
+    )
+    .found
+    else {
         return;
     };
     if found.1.action <= standing.action {

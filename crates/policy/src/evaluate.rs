@@ -3,6 +3,7 @@
 //! Must not: be made safer. Safer answers live in later steps of `decide`, each with its own case.
 
 use crate::rule::{Action, Rule};
+use crate::wildcard::Platform;
 
 /// The last rule about `permission` whose pattern matches `text`, with its place in `rules`.
 pub fn evaluate<'r>(rules: &'r [Rule], permission: &str, text: &str) -> Option<(usize, &'r Rule)> {
@@ -10,12 +11,22 @@ pub fn evaluate<'r>(rules: &'r [Rule], permission: &str, text: &str) -> Option<(
     rules.iter().enumerate().rev().find(|(_, rule)| hit(rule))
 }
 
-/// Whether a permission is shut whole: the last rule about it, whatever its pattern, is a deny of `*`.
+/// Whether a permission is shut whole: the last rule about it, narrower denies apart, is a deny of `*`.
 ///
-/// A deny of one pattern closes that pattern and not the tool.
+/// A deny of one pattern, or one with conditions, closes that and not the tool; nor does it open what a
+/// deny of `*` before it has closed.
 pub fn disabled(rules: &[Rule], permission: &str) -> bool {
-    let last = rules.iter().rev().find(|rule| rule.is_about(permission));
-    last.is_some_and(|rule| rule.action == Action::Deny && rule.pattern.is_catch_all())
+    disabled_on(Platform::HERE, rules, permission)
+}
+
+/// The same on `platform`.
+pub(crate) fn disabled_on(platform: Platform, rules: &[Rule], permission: &str) -> bool {
+    let is_narrow_deny = |rule: &Rule| rule.action == Action::Deny && !rule.pattern.is_catch_all();
+    let mut about = rules
+        .iter()
+        .filter(|rule| rule.is_about_on(platform, permission) && !is_narrow_deny(rule));
+    let last = about.next_back();
+    last.is_some_and(|rule| rule.action == Action::Deny)
 }
 
 /// The permission under which a tool is offered: the tools that change files share `edit`, those that
@@ -40,7 +51,7 @@ mod tests {
         let rule = |&(permission, pattern, action): &(&str, &str, Action)| {
             Rule::new(
                 permission,
-                Pattern::wildcard(pattern),
+                Pattern::read(pattern).unwrap(),
                 action,
                 Origin::named("t"),
             )
@@ -76,9 +87,12 @@ mod tests {
             (vec![("bash", "*", Action::Ask)], false),
             (vec![("bash", "rm *", Action::Deny)], false),
             (vec![deny, ("bash", "echo *", Action::Allow)], false),
-            // COMPAT: everything is denied and yet it counts as open, for the last rule is a narrow one.
-            (vec![deny, ("bash", "rm *", Action::Deny)], false),
+            // The compatible systems offer the tool here, though every call of it is denied.
+            (vec![deny, ("bash", "rm *", Action::Deny)], true),
             (vec![deny, ("edit", "*", Action::Allow)], true),
+            (vec![("bash", "arg:a=*", Action::Deny)], false),
+            (vec![deny, ("bash", "arg:a=*", Action::Deny)], true),
+            (vec![deny, ("bash", "arg:a=*", Action::Allow)], false),
         ] {
             assert_eq!(disabled(&rules(&written), "bash"), want, "{written:?}");
         }

@@ -6,69 +6,41 @@
 use std::sync::Arc;
 
 use crate::decision::decide;
-use crate::harden::env;
-use crate::pattern::Pattern;
+use crate::harden;
+use crate::index::{List, Shelf};
 use crate::rule::{Action, Rule};
 use crate::ruleset::{Layer, Ruleset};
 use crate::subject::Subject;
-use crate::wildcard::Platform;
 
 /// Answers for one path after another what [`decide`] answers for a [`Subject::path`] without other
 /// spellings. A plain allow costs no allocation.
 #[derive(Debug)]
 pub struct PathFilter {
     permission: String,
+    narrower: Option<&'static str>,
     rules: Arc<Ruleset>,
-    /// The base rules about the permission, last one first.
-    base: Vec<Ready>,
-    /// Rules of the other layers that could make an allow of the base stricter.
-    stricter: Vec<Ready>,
-}
-
-/// A rule whose pattern has been looked at once.
-#[derive(Debug)]
-struct Ready {
-    shape: Shape,
-    action: Action,
-}
-
-/// A pattern, by what has to be compared.
-#[derive(Debug)]
-enum Shape {
-    /// `*`
-    All,
-    /// `text*`
-    Start(String),
-    /// `*text`
-    End(String),
-    /// `*text*`
-    Inside(String),
-    /// Any other.
-    Other(Pattern),
+    base: Shelf,
+    /// The base rules with those of the project.
+    tightened: Option<Shelf>,
+    /// What could make an allow of these stricter.
+    stricter: [(Layer, Shelf); 3],
 }
 
 impl PathFilter {
-    /// Makes the rules about `permission` ready.
-    pub fn new(rules: Arc<Ruleset>, permission: &str) -> Self {
-        let ready = |rule: &Rule| Ready {
-            shape: Shape::of(&rule.pattern),
-            action: rule.action,
+    /// One for a permission, and a narrower name for it if it has one: see [`Subject::narrower`].
+    pub fn new(rules: Arc<Ruleset>, permission: &str, narrower: Option<&'static str>) -> Self {
+        let all = |list: List<'_>| list.shelf(permission, narrower, |_| true);
+        let stricter = |layer| {
+            let is_stricter = |rule: &Rule| rule.action != Action::Allow;
+            let list = rules.list(layer);
+            (layer, list.shelf(permission, narrower, is_stricter))
         };
-        let about = |layer| {
-            let list = rules.layers().of(layer).iter().rev();
-            list.filter(|rule| rule.is_about(permission))
-        };
-        let base = about(Layer::Base).map(ready).collect();
-        let stricter = [Layer::Project, Layer::Session, Layer::Saved, Layer::Hard]
-            .into_iter()
-            .flat_map(about)
-            .filter(|rule| rule.action != Action::Allow)
-            .map(ready)
-            .collect();
         Self {
             permission: permission.to_owned(),
-            base,
-            stricter,
+            narrower,
+            base: all(rules.list(Layer::Base)),
+            tightened: rules.tightened().map(all),
+            stricter: [Layer::Session, Layer::Saved, Layer::Hard].map(stricter),
             rules,
         }
     }
@@ -79,108 +51,45 @@ impl PathFilter {
         if self.is_plainly_allowed(canonical, absolute) {
             return Action::Allow;
         }
-        let subject = Subject::path(&self.permission, canonical, absolute, Vec::new());
+        let mut subject = Subject::path(&self.permission, canonical, absolute, Vec::new());
+        subject.narrower = self.narrower;
         decide(&self.rules, &[subject].into(), None).action()
     }
 
     /// Whether no rule that says anything else is in the way of an allow: then `decide` finds no
     /// other answer, whatever spelling and layer it looks at.
     fn is_plainly_allowed(&self, canonical: &str, absolute: &str) -> bool {
-        let last = |text| self.base.iter().find(|rule| rule.shape.matches(text));
-        let allows = |rule: &Ready| rule.action == Action::Allow;
-        env::guard_of(canonical).is_none()
-            && last(canonical).is_some_and(allows)
-            && (canonical == absolute || last(absolute).is_none_or(allows))
-            && !self
-                .stricter
+        let platform = self.rules.platform();
+        let last = |list: List<'_>, shelf: &Shelf, text: &str| {
+            let matches = |rule: &Rule| rule.pattern.matches_on(platform, text);
+            list.last_on([shelf], text, matches)
+                .map(|(_, rule)| rule.action)
+        };
+        let allows = |list: List<'_>, shelf: &Shelf| {
+            last(list, shelf, canonical) == Some(Action::Allow)
+                && (canonical == absolute
+                    || last(list, shelf, absolute).is_none_or(|it| it == Action::Allow))
+        };
+        let tightens = |(layer, shelf): &(Layer, Shelf)| {
+            let list = self.rules.list(*layer);
+            [canonical, absolute]
                 .iter()
-                .any(|rule| rule.shape.matches(canonical) || rule.shape.matches(absolute))
-    }
-}
-
-impl Shape {
-    fn of(pattern: &Pattern) -> Self {
-        let text = pattern.text();
-        // A final ` *` may be missing from the text, and on Windows characters have more than one
-        // spelling.
-        let is_simple =
-            !pattern.is_exact() && !text.ends_with(" *") && Platform::HERE == Platform::Unix;
-        let is_plain = |text: &str| !text.contains(['*', '?']);
-        if !is_simple {
-            return Self::Other(pattern.clone());
-        }
-        if pattern.is_catch_all() {
-            return Self::All;
-        }
-        match (text.strip_prefix('*'), text.strip_suffix('*')) {
-            (Some(rest), Some(_)) => match rest.strip_suffix('*') {
-                Some(inner) if is_plain(inner) => Self::Inside(inner.to_owned()),
-                _ => Self::Other(pattern.clone()),
-            },
-            (Some(rest), None) if is_plain(rest) => Self::End(rest.to_owned()),
-            (None, Some(rest)) if is_plain(rest) => Self::Start(rest.to_owned()),
-            _ => Self::Other(pattern.clone()),
-        }
-    }
-
-    fn matches(&self, text: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Start(start) => text.starts_with(start.as_str()),
-            Self::End(end) => text.ends_with(end.as_str()),
-            Self::Inside(inner) => text.contains(inner.as_str()),
-            Self::Other(pattern) => pattern.matches(text),
-        }
+                .any(|text| last(list, shelf, text).is_some())
+        };
+        let tightened = self.rules.tightened().zip(self.tightened.as_ref());
+        allows(self.rules.list(Layer::Base), &self.base)
+            && tightened.is_none_or(|(list, shelf)| allows(list, shelf))
+            && !self.stricter.iter().any(tightens)
+            && !harden::may_guard(&self.permission, canonical, absolute)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Pattern;
     use crate::rule::Origin;
     use crate::ruleset::{RuleBook, RuleLayers};
-
-    #[test]
-    fn every_shape_matches_what_its_pattern_matches() {
-        let texts = [
-            "",
-            "a",
-            "a ",
-            "ab",
-            "a b",
-            ".env",
-            "x/.env",
-            ".env.local",
-            "x/.envrc",
-            "src/a.rs",
-            "*",
-            "é.env",
-        ];
-        for pattern in [
-            "*", "**", "***", "", "a", "a*", "a *", "* *", "*a", "*.env", "*.env.*", "*.env *",
-            "src/*", "src/*.rs", "*s*c*", "?*", "*?", "*?*", " *",
-        ] {
-            let pattern = Pattern::wildcard(pattern);
-            let shape = Shape::of(&pattern);
-            for text in texts {
-                assert_eq!(
-                    shape.matches(text),
-                    pattern.matches(text),
-                    "{pattern} {text:?}"
-                );
-            }
-        }
-        let exact = Shape::of(&Pattern::exact("*"));
-        assert!(exact.matches("*") && !exact.matches("a"));
-    }
-
-    #[test]
-    fn the_patterns_of_presets_need_no_slow_comparison() {
-        for pattern in ["*", "*.env", "*.env.*", "src/*"] {
-            let shape = Shape::of(&Pattern::wildcard(pattern));
-            assert!(!matches!(shape, Shape::Other(_)), "{pattern}: {shape:?}");
-        }
-    }
 
     #[test]
     fn what_is_not_allowed_is_asked_or_denied() {
@@ -201,7 +110,7 @@ mod tests {
             base,
             ..RuleLayers::default()
         });
-        let filter = PathFilter::new(book.current(), "read");
+        let filter = PathFilter::new(book.current(), "read", None);
         for (path, want) in [
             ("a", Action::Allow),
             ("b/.env", Action::Ask),
@@ -209,7 +118,7 @@ mod tests {
         ] {
             assert_eq!(filter.action(path, &format!("/w/{path}")), want, "{path}");
         }
-        let other = PathFilter::new(book.current(), "edit");
+        let other = PathFilter::new(book.current(), "edit", None);
         assert_eq!(other.action("a", "/w/a"), Action::Ask);
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::subject::{Arguments, Subject};
-use crate::wildcard::{segments, wildcard};
+use crate::wildcard::{Platform, segments, wildcard_on};
 
 /// What opens a pattern that is read segment by segment.
 const PATH: &str = "path:";
@@ -29,6 +29,17 @@ enum Kind {
     /// The rest of the text is a path in which `*` stays within a segment and `**` crosses.
     Path,
     Arguments(Vec<Condition>),
+}
+
+/// Plain text at one end of whatever a pattern matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor<'p> {
+    /// It begins with this.
+    Start(&'p str),
+    /// It ends with this.
+    End(&'p str),
+    /// There is none, or it cannot be told.
+    None,
 }
 
 /// That an argument of the call is there and fits.
@@ -112,24 +123,98 @@ impl Pattern {
         self.kind == Kind::Wildcard && self.text == "*"
     }
 
-    /// Whether the whole of `text` matches. Conditions on arguments match no text.
+    /// Whether the whole of `text` matches on the platform this was built for. Conditions on arguments
+    /// match no text.
     pub fn matches(&self, text: &str) -> bool {
+        self.matches_on(Platform::HERE, text)
+    }
+
+    /// The same on `platform`. An exact pattern matches its own characters on all of them.
+    pub fn matches_on(&self, platform: Platform, text: &str) -> bool {
         match &self.kind {
-            Kind::Wildcard => wildcard(&self.text, text),
+            Kind::Wildcard => wildcard_on(platform, &self.text, text),
             Kind::Exact => self.text == text,
-            Kind::Path => segments(self.text.strip_prefix(PATH).unwrap_or_default(), text),
+            Kind::Path => segments(platform, self.path(), text),
             Kind::Arguments(_) => false,
         }
     }
 
-    /// Whether it matches one spelling of a subject: the text, or the arguments of the subject's call.
+    /// Whether it matches one spelling of a subject on the platform this was built for: the text, or
+    /// the arguments of the subject's call.
     pub fn fits(&self, text: &str, subject: &Subject) -> bool {
+        self.fits_on(Platform::HERE, text, subject)
+    }
+
+    /// The same on `platform`.
+    pub fn fits_on(&self, platform: Platform, text: &str, subject: &Subject) -> bool {
         match &self.kind {
             Kind::Arguments(conditions) => conditions
                 .iter()
-                .all(|condition| condition.holds(&subject.arguments)),
-            Kind::Wildcard | Kind::Exact | Kind::Path => self.matches(text),
+                .all(|condition| condition.holds(platform, &subject.arguments)),
+            Kind::Wildcard | Kind::Exact | Kind::Path => self.matches_on(platform, text),
         }
+    }
+
+    /// Whether it surely matches whatever `other` matches. It may, and yet be unable to tell.
+    pub(crate) fn covers(&self, platform: Platform, other: &Self) -> bool {
+        if self == other || self.is_catch_all() {
+            return true;
+        }
+        if other.is_exact() {
+            return self.matches_on(platform, &other.text);
+        }
+        if let Some(open) = self.open_start()
+            && let Anchor::Start(start) = other.anchor()
+            && platform.fold(start).starts_with(&*platform.fold(open))
+        {
+            return true;
+        }
+        // A text with its wildcards in it stands for all that they may be, but no `?` for a run.
+        let is_run_for_one = self.text.contains('?') && other.text.contains('*');
+        let is_between_wildcards = self.kind == Kind::Wildcard && other.kind == Kind::Wildcard;
+        let shortest = other.text.strip_suffix(" *").unwrap_or(&other.text);
+        is_between_wildcards
+            && !is_run_for_one
+            && self.matches_on(platform, &other.text)
+            && self.matches_on(platform, shortest)
+    }
+
+    /// The plain text with which everything that it matches begins, if it matches everything that does.
+    fn open_start(&self) -> Option<&str> {
+        let start = match &self.kind {
+            Kind::Wildcard => self.text.strip_suffix('*'),
+            Kind::Path => self
+                .path()
+                .strip_suffix("**")
+                .filter(|it| it.ends_with('/')),
+            Kind::Exact | Kind::Arguments(_) => None,
+        };
+        start.filter(|it| !it.contains(['*', '?']))
+    }
+
+    /// Plain text at one end of whatever it matches.
+    pub(crate) fn anchor(&self) -> Anchor<'_> {
+        fn plain(text: &str) -> Option<&str> {
+            (!text.is_empty()).then_some(text)
+        }
+        let text = match &self.kind {
+            Kind::Exact => return Anchor::Start(&self.text),
+            Kind::Arguments(_) => return Anchor::None,
+            Kind::Path => self.path(),
+            Kind::Wildcard if self.text == "*" => return Anchor::Start(""),
+            Kind::Wildcard => &self.text,
+        };
+        // A space may be missing with the star behind it, and a slash with the stars before it.
+        let start = text.split(['*', '?']).next().unwrap_or_default();
+        let end = text.rsplit(['*', '?']).next().unwrap_or_default();
+        let start = plain(start.strip_suffix(' ').unwrap_or(start)).map(Anchor::Start);
+        let end = plain(end.strip_prefix('/').unwrap_or(end)).map(Anchor::End);
+        start.or(end).unwrap_or(Anchor::None)
+    }
+
+    /// What a pattern by segments says about segments.
+    fn path(&self) -> &str {
+        self.text.strip_prefix(PATH).unwrap_or_default()
     }
 
     /// Whether it says which program it is about, so that it does not match an arbitrary command.
@@ -167,9 +252,9 @@ impl Condition {
         })
     }
 
-    fn holds(&self, arguments: &Arguments) -> bool {
+    fn holds(&self, platform: Platform, arguments: &Arguments) -> bool {
         let mut values = arguments.iter().filter(|(name, _)| *name == self.name);
-        values.any(|(_, value)| wildcard(&self.value, value))
+        values.any(|(_, value)| wildcard_on(platform, &self.value, value))
     }
 }
 
@@ -249,5 +334,64 @@ mod tests {
         for wrong in ["arg:", "arg:sql", "arg:=x", "arg:a=b && c"] {
             assert!(Pattern::read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_lies_inside_it() {
+        for (outer, inner, want) in [
+            ("*", "arg:a=b", true),
+            ("a*", "arg:a=b", false),
+            ("p*", "path:src/**", false),
+            ("git *", "git push *", true),
+            ("git push *", "git *", false),
+            ("git *", "git *", true),
+            ("rm ?", "rm *", false),
+            ("rm ?", "rm x", true),
+            ("rm ?", "rm ?", true),
+            // `x *` also matches `x`.
+            ("* **", "x *", false),
+            ("path:src/**", "src/a/*", true),
+            ("path:src/**", "path:src/**/x", true),
+            ("path:src/**", "srcs/*", false),
+            ("path:src/*", "src/*", false),
+            ("path:src/*", "path:src/*", true),
+            ("src/*", "path:src/**", true),
+            ("src/*", "path:src/**/x", true),
+            ("*.rs", "path:src/*.rs", false),
+            ("arg:a=b", "arg:a=b", true),
+            ("arg:a=b", "*", false),
+        ] {
+            let pattern = |text| Pattern::read(text).unwrap();
+            let got = pattern(outer).covers(Platform::Unix, &pattern(inner));
+            assert_eq!(got, want, "{outer} {inner}");
+        }
+        let exact = Pattern::exact("src/*");
+        let outer = Pattern::read("path:src/*").unwrap();
+        assert!(outer.covers(Platform::Unix, &exact) && !exact.covers(Platform::Unix, &outer));
+    }
+
+    #[test]
+    fn an_anchor_is_at_one_end_of_whatever_matches() {
+        for (pattern, anchor) in [
+            ("*", Anchor::Start("")),
+            ("git status", Anchor::Start("git status")),
+            ("git *", Anchor::Start("git")),
+            ("git*", Anchor::Start("git")),
+            ("*.env", Anchor::End(".env")),
+            ("*|*", Anchor::None),
+            ("?", Anchor::None),
+            (" *", Anchor::None),
+            ("path:src/**/x.ts", Anchor::Start("src/")),
+            ("path:**/x.ts", Anchor::End("x.ts")),
+            ("path:a */x", Anchor::Start("a")),
+            ("arg:a=b", Anchor::None),
+        ] {
+            assert_eq!(
+                Pattern::read(pattern).unwrap().anchor(),
+                anchor,
+                "{pattern}"
+            );
+        }
+        assert_eq!(Pattern::exact("*").anchor(), Anchor::Start("*"));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::pattern::Pattern;
 use crate::subject::Subject;
-use crate::wildcard::wildcard;
+use crate::wildcard::{Platform, wildcard_on};
 
 /// What a rule or a decision says, from mildest to strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,12 +109,29 @@ impl Rule {
         }
     }
 
-    /// Whether it is about `permission`, whatever the thing.
-    pub fn is_about(&self, permission: &str) -> bool {
-        self.permission == permission || wildcard(&self.permission, permission)
+    /// `bash: rm * = deny`: what it says, without its place and as it is, nothing escaped.
+    pub fn in_short(&self) -> String {
+        let Self {
+            permission,
+            pattern,
+            action,
+            ..
+        } = self;
+        format!("{permission}: {pattern} = {action}")
     }
 
-    /// Whether it is about the permission of a subject, by either of its names.
+    /// Whether it is about `permission`, whatever the thing, on the platform this was built for.
+    pub fn is_about(&self, permission: &str) -> bool {
+        self.is_about_on(Platform::HERE, permission)
+    }
+
+    /// The same on `platform`.
+    pub fn is_about_on(&self, platform: Platform, permission: &str) -> bool {
+        self.permission == permission || wildcard_on(platform, &self.permission, permission)
+    }
+
+    /// Whether it is about the permission of a subject, by either of its names, on the platform this
+    /// was built for.
     pub fn is_about_subject(&self, subject: &Subject) -> bool {
         self.is_about(&subject.permission)
             || subject.narrower.is_some_and(|name| self.is_about(name))

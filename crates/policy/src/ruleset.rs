@@ -5,8 +5,10 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::evaluate::disabled;
+use crate::evaluate::disabled_on;
+use crate::index::{Index, List};
 use crate::rule::Rule;
+use crate::wildcard::Platform;
 
 /// Which list a rule stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +51,9 @@ pub struct RuleLayers {
     pub saved: Vec<Rule>,
     /// See [`Layer::Hard`].
     pub hard: Vec<Rule>,
+    /// Whether the user lets agents change agents' configuration by the rules alone. Only their own files
+    /// say so, never those of a project. What git, editors and shells run stays protected.
+    pub is_configuration_open: bool,
 }
 
 impl RuleLayers {
@@ -77,19 +82,45 @@ impl RuleLayers {
 /// The rules in force at one moment.
 #[derive(Clone, Debug)]
 pub struct Ruleset {
+    platform: Platform,
     layers: RuleLayers,
+    indexes: Indexes,
     /// The base rules with those of the project behind them; `None` if there are none of the project.
-    base_and_project: Option<Vec<Rule>>,
+    base_and_project: Option<(Vec<Rule>, Index)>,
     generation: u64,
 }
 
+/// Where the rules of each layer are found.
+#[derive(Clone, Debug)]
+struct Indexes {
+    base: Index,
+    project: Index,
+    session: Index,
+    saved: Index,
+    hard: Index,
+}
+
 impl Ruleset {
-    fn new(layers: RuleLayers, generation: u64) -> Self {
+    fn new(platform: Platform, layers: RuleLayers, generation: u64) -> Self {
+        let index = |rules: &[Rule]| Index::new(platform, rules);
+        let indexes = Indexes {
+            base: index(&layers.base),
+            project: index(&layers.project),
+            session: index(&layers.session),
+            saved: index(&layers.saved),
+            hard: index(&layers.hard),
+        };
         let has_project = !layers.project.is_empty();
-        let both = || [layers.base.as_slice(), &layers.project].concat();
+        let base_and_project = has_project.then(|| {
+            let both = [layers.base.as_slice(), &layers.project].concat();
+            let index = index(&both);
+            (both, index)
+        });
         Self {
-            base_and_project: has_project.then(both),
+            platform,
             layers,
+            indexes,
+            base_and_project,
             generation,
         }
     }
@@ -104,20 +135,52 @@ impl Ruleset {
         self.generation
     }
 
+    /// Whose spelling of names and paths holds.
+    pub fn platform(&self) -> Platform {
+        self.platform
+    }
+
+    /// The next generation of these rules, with some more behind those of a layer. No book holds it.
+    pub fn with(&self, layer: Layer, rules: impl IntoIterator<Item = Rule>) -> Arc<Self> {
+        let mut layers = self.layers.clone();
+        layers.of_mut(layer).extend(rules);
+        Arc::new(Self::new(self.platform, layers, self.generation + 1))
+    }
+
     /// The base rules with those of the project behind them, if there are any of the project.
     ///
     /// What the two lists say together counts only where it is stricter than the base rules alone.
     pub fn base_and_project(&self) -> Option<&[Rule]> {
-        self.base_and_project.as_deref()
+        let (rules, _) = self.base_and_project.as_ref()?;
+        Some(rules)
     }
 
-    /// Whether a permission is shut whole, see [`disabled`]: by the base rules, with those of the
-    /// project or without, or by the hard ones.
+    /// The rules of one layer, to look things up in.
+    pub(crate) fn list(&self, layer: Layer) -> List<'_> {
+        let indexes = &self.indexes;
+        let index = match layer {
+            Layer::Base => &indexes.base,
+            Layer::Project => &indexes.project,
+            Layer::Session => &indexes.session,
+            Layer::Saved => &indexes.saved,
+            Layer::Hard => &indexes.hard,
+        };
+        List::new(self.layers.of(layer), index)
+    }
+
+    /// [`Self::base_and_project`], to look things up in.
+    pub(crate) fn tightened(&self) -> Option<List<'_>> {
+        let (rules, index) = self.base_and_project.as_ref()?;
+        Some(List::new(rules, index))
+    }
+
+    /// Whether a permission is shut whole, see [`disabled`](crate::disabled): by the base rules, with
+    /// those of the project or without, or by the hard ones.
     pub fn disabled(&self, permission: &str) -> bool {
         let mut lists = [&*self.layers.base, &*self.layers.hard]
             .into_iter()
             .chain(self.base_and_project());
-        lists.any(|rules| disabled(rules, permission))
+        lists.any(|rules| disabled_on(self.platform, rules, permission))
     }
 }
 
@@ -126,9 +189,14 @@ impl Ruleset {
 pub struct RuleBook(RwLock<Arc<Ruleset>>);
 
 impl RuleBook {
-    /// A book at generation 1.
+    /// A book at generation 1, for the platform this was built for.
     pub fn new(layers: RuleLayers) -> Self {
-        Self(RwLock::new(Arc::new(Ruleset::new(layers, 1))))
+        Self::on(Platform::HERE, layers)
+    }
+
+    /// The same for `platform`.
+    pub fn on(platform: Platform, layers: RuleLayers) -> Self {
+        Self(RwLock::new(Arc::new(Ruleset::new(platform, layers, 1))))
     }
 
     /// The rules as they are now.
@@ -140,9 +208,7 @@ impl RuleBook {
     /// Adds rules behind those of a layer.
     pub fn append(&self, layer: Layer, rules: Vec<Rule>) {
         let mut slot = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let mut layers = slot.layers.clone();
-        layers.of_mut(layer).extend(rules);
-        *slot = Arc::new(Ruleset::new(layers, slot.generation + 1));
+        *slot = slot.with(layer, rules);
     }
 }
 

@@ -6,13 +6,12 @@
 //! so and nothing in it is dynamic. Source and other spellings may make it stricter. Nothing is ever
 //! allowed because of another spelling.
 
+use crate::index::{Found, List};
 use crate::rule::{Action, Rule};
 use crate::ruleset::Layer;
 use crate::subject::{Subject, SubjectKind};
 use crate::trace::{StepKind, Trail};
-
-/// A rule and its place in its layer.
-type Found<'r> = (usize, &'r Rule);
+use crate::wildcard::Platform;
 
 /// What a layer says about a subject.
 #[derive(Debug, Default)]
@@ -45,41 +44,38 @@ impl<'r> Verdict<'r> {
 /// Judges one subject by the rules of one layer.
 pub(crate) fn judge<'r>(
     layer: Layer,
-    rules: &'r [Rule],
+    list: List<'r>,
     subject: &Subject,
     trail: &mut Trail,
 ) -> Verdict<'r> {
+    judge_by(layer, list, subject, |_| true, trail)
+}
+
+/// The same, by those of the rules that are kept.
+pub(crate) fn judge_by<'r>(
+    layer: Layer,
+    list: List<'r>,
+    subject: &Subject,
+    keep: impl Fn(&Rule) -> bool,
+    trail: &mut Trail,
+) -> Verdict<'r> {
     // Found once, since each spelling is held against the same rules.
-    let heard: Vec<Found<'r>> = rules
-        .iter()
-        .enumerate()
-        .filter(|(_, rule)| rule.is_about_subject(subject) && is_heard(layer, subject, rule))
-        .collect();
-    let last = |text: &str| last_of(&heard, subject, text, |_| true);
+    let section = list.about(&subject.permission, subject.narrower);
+    let is_heard = |rule: &Rule| is_heard(layer, subject, rule) && keep(rule);
+    let last = |text: &str| section.last(subject, text, is_heard);
     let mut verdict = Verdict::default();
     let mut decider = last(&subject.canonical);
-    match decider {
-        Some((_, rule)) => {
-            trail.step(
-                StepKind::Rule,
-                subject,
-                &subject.canonical,
-                Some(rule),
-                rule.action,
-                "",
-            );
+    let (action, note) = match decider {
+        Some((_, rule)) => (rule.action, ""),
+        None if subject.is_possible => {
+            let note = "it may not be touched at all, and no rule names it";
+            (unnamed(subject), note)
         }
-        None => {
-            trail.step(
-                StepKind::Default,
-                subject,
-                &subject.canonical,
-                None,
-                Action::Ask,
-                "no rule matches",
-            );
-        }
-    }
+        None => (unnamed(subject), "no rule matches"),
+    };
+    let kind = decider.map_or(StepKind::Default, |_| StepKind::Rule);
+    let rule = decider.map(|(_, rule)| rule);
+    trail.step(kind, subject, &subject.canonical, rule, action, note);
 
     // The same text finds the same rule, which neither lifts nor counts.
     let is_source_apart = subject.kind != SubjectKind::Name && subject.source != subject.canonical;
@@ -109,7 +105,7 @@ pub(crate) fn judge<'r>(
     }
 
     if let Some(found) = source
-        && counts(subject, found, decider)
+        && counts(list.platform(), subject, found, decider)
     {
         verdict.count(found);
         let note = "the text as it is written counts";
@@ -123,9 +119,9 @@ pub(crate) fn judge<'r>(
         );
     }
     for text in &subject.others {
-        if let Some(found) = last_of(&heard, subject, text, |rule| {
-            reaches_spellings(subject.kind, rule)
-        }) && counts(subject, found, decider)
+        let reaches = |rule: &Rule| is_heard(rule) && reaches_spellings(subject.kind, rule);
+        if let Some(found) = section.last(subject, text, reaches)
+            && counts(list.platform(), subject, found, decider)
         {
             verdict.count(found);
             let note = "another spelling counts";
@@ -142,19 +138,11 @@ pub(crate) fn judge<'r>(
     verdict
 }
 
-/// The last of these rules that matches `text` and is kept.
-fn last_of<'r>(
-    heard: &[Found<'r>],
-    subject: &Subject,
-    text: &str,
-    keep: impl Fn(&Rule) -> bool,
-) -> Option<Found<'r>> {
-    let hit = |(_, rule): &&Found<'r>| rule.pattern.fits(text, subject) && keep(rule);
-    heard.iter().rev().find(hit).copied()
-}
-
 /// Whether a rule has a say at all.
-fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
+pub(crate) fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
+    if subject.is_possible && rule.pattern.is_catch_all() {
+        return false;
+    }
     match layer {
         // COMPAT: a blanket deny of everything does not reach directories outside, or every agent with
         // an allow list would lose the ones its user has opened.
@@ -163,6 +151,15 @@ fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
         }
         Layer::Session | Layer::Saved => rule.action != Action::Allow || is_answered(subject, rule),
         Layer::Hard => true,
+    }
+}
+
+/// What holds for a subject that no rule speaks of.
+pub(crate) fn unnamed(subject: &Subject) -> Action {
+    if subject.is_possible {
+        Action::Allow
+    } else {
+        Action::Ask
     }
 }
 
@@ -206,12 +203,18 @@ fn reaches_spellings(kind: SubjectKind, rule: &Rule) -> bool {
 }
 
 /// Whether the last match on the source or another spelling makes the answer stricter.
-fn counts(subject: &Subject, found: Found<'_>, decider: Option<Found<'_>>) -> bool {
+fn counts(
+    platform: Platform,
+    subject: &Subject,
+    found: Found<'_>,
+    decider: Option<Found<'_>>,
+) -> bool {
     let (_, rule) = found;
     let is_overruled = match subject.kind {
         // An earlier rule has been overruled only where it matches the real path too.
         SubjectKind::Path => {
-            !is_later(found, decider) && rule.pattern.fits(&subject.canonical, subject)
+            let is_about_it = |text| rule.pattern.fits_on(platform, text, subject);
+            !is_later(found, decider) && is_about_it(&subject.canonical)
         }
         SubjectKind::Name | SubjectKind::Command => !is_later(found, decider),
     };
@@ -225,6 +228,7 @@ fn is_later(found: Found<'_>, decider: Option<Found<'_>>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Index;
     use crate::pattern::Pattern;
     use crate::rule::Origin;
 
@@ -242,9 +246,14 @@ mod tests {
         written.iter().map(rule).collect()
     }
 
+    fn judged(layer: Layer, rules: &[Rule], subject: &Subject) -> Action {
+        let index = Index::new(Platform::Unix, rules);
+        let list = List::new(rules, &index);
+        judge(layer, list, subject, &mut Trail::silent()).action()
+    }
+
     fn base(written: &[(&str, Action)], subject: &Subject) -> Action {
-        let rules = rules(&subject.permission, written);
-        judge(Layer::Base, &rules, subject, &mut Trail::silent()).action()
+        judged(Layer::Base, &rules(&subject.permission, written), subject)
     }
 
     fn command(canonical: &str, source: &str, others: &[&str]) -> Subject {
@@ -288,10 +297,7 @@ mod tests {
     fn rule_1_does_not_lift_a_hard_deny() {
         let quoted = command("rm x", "'rm' x", &[]);
         let rules = rules("bash", &[("rm *", Deny), ("'rm' *", Allow)]);
-        assert_eq!(
-            judge(Layer::Hard, &rules, &quoted, &mut Trail::silent()).action(),
-            Deny
-        );
+        assert_eq!(judged(Layer::Hard, &rules, &quoted), Deny);
     }
 
     #[test]
@@ -341,7 +347,9 @@ mod tests {
         let written = [("*", Allow), ("'*", Ask), ("a", Deny), ("b", Ask)];
         assert_eq!(base(&written, &both), Deny);
         let rules = rules("bash", &written);
-        let verdict = judge(Layer::Base, &rules, &both, &mut Trail::silent());
+        let index = Index::new(Platform::Unix, &rules);
+        let list = List::new(&rules, &index);
+        let verdict = judge(Layer::Base, list, &both, &mut Trail::silent());
         assert_eq!(
             (verdict.found.map(|(index, _)| index), verdict.asks.len()),
             (Some(2), 2)
@@ -399,21 +407,37 @@ mod tests {
             Deny,
             Origin::named("t"),
         );
-        let silent = &mut Trail::silent();
         assert_eq!(
-            judge(
-                Layer::Base,
-                std::slice::from_ref(&blanket),
-                &outside,
-                silent
-            )
-            .action(),
+            judged(Layer::Base, std::slice::from_ref(&blanket), &outside),
             Ask
         );
-        assert_eq!(judge(Layer::Base, &[own], &outside, silent).action(), Deny);
-        assert_eq!(
-            judge(Layer::Hard, &[blanket], &outside, silent).action(),
-            Deny
-        );
+        assert_eq!(judged(Layer::Base, &[own], &outside), Deny);
+        assert_eq!(judged(Layer::Hard, &[blanket], &outside), Deny);
+    }
+
+    #[test]
+    fn a_name_for_reading_or_writing_outside_is_heard_beside_the_name_for_both() {
+        let outside = |narrower| {
+            let mut subject = Subject::name("external_directory", "/etc/*");
+            subject.narrower = Some(narrower);
+            subject
+        };
+        let blanket = rules("*", &[("*", Deny)]).remove(0);
+        let both = rules("external_directory", &[("*", Ask)]).remove(0);
+        let mut written = vec![blanket, both];
+        written.extend(rules("external_directory.read", &[("/etc/*", Allow)]));
+        written.extend(rules("external_directory.write", &[("/etc/*", Deny)]));
+        for (narrower, want) in [
+            ("external_directory.read", Allow),
+            ("external_directory.write", Deny),
+        ] {
+            let got = |layer, rules: &[Rule]| judged(layer, rules, &outside(narrower));
+            assert_eq!(got(Layer::Base, &written), want, "{narrower}");
+            assert_eq!(got(Layer::Base, &written[..2]), Ask, "{narrower}");
+            assert_eq!(got(Layer::Base, &written[..1]), Ask, "{narrower}");
+            assert_eq!(got(Layer::Hard, &written[..1]), Deny, "{narrower}");
+        }
+        let neither = Subject::name("external_directory", "/etc/*");
+        assert_eq!(judged(Layer::Base, &written, &neither), Ask);
     }
 }

@@ -43,12 +43,16 @@ pub struct Subject {
     pub always: Vec<String>,
     /// Why an allow is not enough here and becomes an ask: no sandbox, a hard link.
     pub ask_because: Option<String>,
+    /// Whether it is not known that this is touched at all: a word that looks like a path, given to a
+    /// program that nobody knows. Catch-alls were not written for that and say nothing of it; only what
+    /// names it counts.
+    pub is_possible: bool,
     /// The arguments of the call, for patterns that are about them.
     pub arguments: Arguments,
 }
 
 /// The arguments of a call, each a name and its value: text as it is, anything else as JSON; what lies
-/// in an object by its names with dots between. In the order of the call.
+/// in an object by its names with dots between, a name that holds a dot itself as JSON writes it.
 pub type Arguments = Arc<[(String, String)]>;
 
 impl Subject {
@@ -66,7 +70,16 @@ impl Subject {
             span: None,
             always: Vec::new(),
             ask_because: None,
+            is_possible: false,
             arguments: Arc::from([]),
+        }
+    }
+
+    /// What people are shown: a command as it was typed, anything else by its canonical text.
+    pub fn as_asked(&self) -> &str {
+        match self.kind {
+            SubjectKind::Command => &self.source,
+            SubjectKind::Path | SubjectKind::Name => &self.canonical,
         }
     }
 

@@ -147,6 +147,18 @@ impl Trail {
         });
     }
 
+    /// One that keeps its steps if this one does.
+    pub(crate) fn fresh(&self) -> Self {
+        Self(self.0.as_ref().map(|_| Vec::new()))
+    }
+
+    /// Adds the steps of another.
+    pub(crate) fn append(&mut self, other: Self) {
+        if let (Some(steps), Some(more)) = (&mut self.0, other.0) {
+            steps.extend(more);
+        }
+    }
+
     pub(crate) fn into_trace(self) -> Trace {
         Trace {
             steps: self.0.unwrap_or_default(),

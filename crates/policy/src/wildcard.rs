@@ -2,6 +2,7 @@
 //!
 //! Must not: know what a pattern is for. No classes, no braces, no escapes: all else is itself.
 
+use std::borrow::Cow;
 use std::str::Chars;
 
 /// Whose spelling of paths holds.
@@ -9,6 +10,8 @@ use std::str::Chars;
 pub enum Platform {
     /// `\` is a character like any other, and case counts.
     Unix,
+    /// `\` is a character like any other, and case does not count.
+    Mac,
     /// `\` equals `/`, and case does not count.
     Windows,
 }
@@ -17,24 +20,41 @@ impl Platform {
     /// The platform this was built for.
     pub const HERE: Self = if cfg!(windows) {
         Self::Windows
+    } else if cfg!(target_os = "macos") {
+        Self::Mac
     } else {
         Self::Unix
     };
 
-    /// Whether two characters are the same character here.
-    fn same(self, a: char, b: char) -> bool {
-        if a == b {
-            return true;
+    /// The text in the spelling that all its spellings share here. Character by character, so that
+    /// the beginning of a text becomes the beginning of what it is folded to.
+    pub(crate) fn fold(self, text: &str) -> Cow<'_, str> {
+        let one = |c| match (self, c) {
+            (Self::Windows, '\\') => '/',
+            _ => small(c),
+        };
+        match self {
+            Self::Unix => Cow::Borrowed(text),
+            Self::Mac | Self::Windows => Cow::Owned(text.chars().map(one).collect()),
         }
-        if self == Self::Unix {
-            return false;
-        }
-        let is_slash = |c| matches!(c, '/' | '\\');
-        (is_slash(a) && is_slash(b)) || a.to_lowercase().eq(b.to_lowercase())
     }
 }
 
-/// Whether the whole of `text` matches `pattern` on this platform. See [`wildcard_on`].
+/// A letter without its case. One that has no counterpart of one character stays as it is.
+fn small(c: char) -> char {
+    fn only(mut letters: impl Iterator<Item = char>, otherwise: char) -> char {
+        match (letters.next(), letters.next()) {
+            (Some(letter), None) => letter,
+            _ => otherwise,
+        }
+    }
+    // By way of the capital, since some letters have two small ones: `s` and the long `ſ`.
+    let capital = only(c.to_uppercase(), c);
+    only(capital.to_lowercase(), capital)
+}
+
+/// Whether the whole of `text` matches `pattern` on the platform this was built for. See
+/// [`wildcard_on`].
 #[inline]
 pub fn wildcard(pattern: &str, text: &str) -> bool {
     wildcard_on(Platform::HERE, pattern, text)
@@ -44,12 +64,17 @@ pub fn wildcard(pattern: &str, text: &str) -> bool {
 ///
 /// `*` matches any run of characters, also none, also across `/` and line ends; `?` matches exactly one
 /// Unicode character. A final ` *` may be missing from the text, space and all: `git *` matches `git`.
-/// Takes at most pattern length times text length steps and constant memory.
+/// Takes at most pattern length times text length steps.
 #[inline]
 pub fn wildcard_on(platform: Platform, pattern: &str, text: &str) -> bool {
-    if platform == Platform::Windows {
-        return matches(platform, pattern, text);
+    if platform == Platform::Unix {
+        return is_match(pattern, text);
     }
+    is_match(&platform.fold(pattern), &platform.fold(text))
+}
+
+/// The same for texts that are folded.
+fn is_match(pattern: &str, text: &str) -> bool {
     // Most patterns part from most texts before their first wildcard: find that out cheaply.
     let is_shared = |(want, got): &(u8, u8)| want == got && !matches!(want, b'*' | b'?');
     let shared = pattern
@@ -80,11 +105,11 @@ fn from_wildcard(pattern: &str, text: &str) -> bool {
             return text.contains(middle);
         }
     }
-    matches(Platform::Unix, pattern, text)
+    matches(pattern, text)
 }
 
 /// Two cursors and one place to go back to: a later `*` makes every earlier one settled.
-fn matches(platform: Platform, pattern: &str, text: &str) -> bool {
+fn matches(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
@@ -98,7 +123,7 @@ fn matches(platform: Platform, pattern: &str, text: &str) -> bool {
                 continue;
             }
             (Some('?'), Some(_)) => continue,
-            (Some(want), Some(got)) if platform.same(want, got) => continue,
+            (Some(want), Some(got)) if want == got => continue,
             (Some(' '), None) if pattern.as_str() == "*" => return true,
             // What is left of the text is too short, and would be shorter at a later start.
             (_, None) => return false,
@@ -115,7 +140,8 @@ fn matches(platform: Platform, pattern: &str, text: &str) -> bool {
 
 /// Whether the whole of a path matches a pattern by segments: `*` and `?` stay between two slashes, a
 /// segment that is `**` stands for any number of segments, also none; at the end for at least one.
-pub(crate) fn segments(pattern: &str, path: &str) -> bool {
+pub(crate) fn segments(platform: Platform, pattern: &str, path: &str) -> bool {
+    let (pattern, path) = (platform.fold(pattern), platform.fold(path));
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
     // `reached` holds for how many segments of the path the pattern so far can stand.
@@ -138,7 +164,7 @@ pub(crate) fn segments(pattern: &str, path: &str) -> bool {
                 };
                 *slot = is_open;
             } else if let Some(before) = before.filter(|before| is_reached(*before)) {
-                *slot = path.get(before).is_some_and(|got| wildcard(want, got));
+                *slot = path.get(before).is_some_and(|got| is_match(want, got));
             }
         }
         reached = next;
@@ -208,23 +234,34 @@ mod tests {
     }
 
     #[test]
-    fn only_windows_mixes_slashes_and_case() {
-        for (pattern, text) in [
-            ("src\\*", "src/a"),
-            ("src/*", "src\\a"),
-            ("RM *", "rm x"),
-            ("É", "é"),
+    fn case_counts_on_unix_alone_and_only_windows_mixes_slashes() {
+        use Platform::{Mac, Unix, Windows};
+        for (pattern, text, want) in [
+            ("src\\*", "src/a", [false, false, true]),
+            ("src/*", "src\\a", [false, false, true]),
+            ("RM *", "rm x", [false, true, true]),
+            ("É", "é", [false, true, true]),
+            ("\\rm", "\\rm", [true, true, true]),
+            ("a", "b", [false, false, false]),
+            // The long s is a small s, the sign for Kelvin a k; an I with a dot is two small characters.
+            (".ssh/*", ".ſSh/id", [false, true, true]),
+            ("k", "\u{212a}", [false, true, true]),
+            ("?", "İ", [true, true, true]),
+            ("ß", "SS", [false, false, false]),
         ] {
-            assert!(
-                wildcard_on(Platform::Windows, pattern, text),
-                "{pattern} {text}"
-            );
-            assert!(
-                !wildcard_on(Platform::Unix, pattern, text),
-                "{pattern} {text}"
-            );
+            let got = [Unix, Mac, Windows].map(|platform| wildcard_on(platform, pattern, text));
+            assert_eq!(got, want, "{pattern} {text}");
         }
-        assert!(!wildcard_on(Platform::Windows, "a", "b"));
-        assert!(wildcard_on(Platform::Unix, "\\rm", "\\rm"));
+    }
+
+    #[test]
+    fn a_path_by_segments_is_read_as_the_platform_spells_it() {
+        use Platform::{Mac, Unix, Windows};
+        let got = [Unix, Mac, Windows].map(|platform| segments(platform, "SRC/*", "src/a"));
+        assert_eq!(got, [false, true, true]);
+        let got = [Unix, Mac, Windows].map(|platform| segments(platform, "src\\*", "src\\a/b"));
+        assert_eq!(got, [false, false, false]);
+        let got = [Unix, Mac, Windows].map(|platform| segments(platform, "src\\**", "src\\a/b"));
+        assert_eq!(got, [false, false, true]);
     }
 }

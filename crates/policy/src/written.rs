@@ -92,7 +92,7 @@ fn read_part(
     let mut reader = Reader {
         places: Places::new(text, part.start),
         source: label.into(),
-        home: home.filter(|home| !home.is_empty() && !home.contains(['*', '?'])),
+        home,
         rules: Vec::new(),
         faults: Vec::new(),
     };
@@ -209,7 +209,7 @@ impl Reader<'_> {
         let written = entry.name.as_str();
         match &entry.value {
             Value::NullKeyword(_) => {}
-            Value::StringLit(word) => match self.expand(written) {
+            Value::StringLit(word) => match at_home(written, self.home) {
                 Some(pattern) => self.rule(permission, &pattern, &word.value, &entry.value, entry.name.range()),
                 None => self.fault(
                     entry.name.range(),
@@ -267,21 +267,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts the home directory in place of its short names; `None` if it is needed and not known.
-    fn expand(&self, written: &str) -> Option<String> {
-        let rest = ["~", "$HOME"]
-            .iter()
-            .find_map(|short| written.strip_prefix(short));
-        let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
-            return Some(written.to_owned());
-        };
-        let home = self.home?;
-        if rest.is_empty() {
-            return Some(home.to_owned());
-        }
-        Some(format!("{}{rest}", home.trim_end_matches('/')))
-    }
-
     fn twice(&mut self, entry: &ObjectProp<'_>) {
         let message = format!("`{}` is written twice", entry.name.as_str());
         self.fault(
@@ -302,6 +287,27 @@ impl Reader<'_> {
             help: help.to_owned(),
         });
     }
+}
+
+/// A pattern with the home directory in place of a `~` or `$HOME` at the start of its text, or of its path
+/// behind `path:`, if a `/` or nothing follows that; `None` if the directory is needed and not known, or
+/// has a wildcard in its name.
+pub fn at_home(written: &str, home: Option<&str>) -> Option<String> {
+    let (opening, text) = match written.strip_prefix("path:") {
+        Some(path) => ("path:", path),
+        None => ("", written),
+    };
+    let rest = ["~", "$HOME"]
+        .iter()
+        .find_map(|short| text.strip_prefix(short));
+    let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
+        return Some(written.to_owned());
+    };
+    let home = home.filter(|home| !home.is_empty() && !home.contains(['*', '?']))?;
+    if rest.is_empty() {
+        return Some(format!("{opening}{home}"));
+    }
+    Some(format!("{opening}{}{rest}", home.trim_end_matches('/')))
 }
 
 const ACTIONS: &str = "write `\"allow\"`, `\"ask\"` or `\"deny\"`";
@@ -442,6 +448,8 @@ mod tests {
         for (written, want) in [
             ("~", "/home/u"),
             ("~/x/*", "/home/u/x/*"),
+            ("path:~/x/**", "path:/home/u/x/**"),
+            ("path:x/~", "path:x/~"),
             ("$HOME", "/home/u"),
             ("$HOME/x", "/home/u/x"),
             ("$HOMEX/y", "$HOMEX/y"),

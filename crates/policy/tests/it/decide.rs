@@ -666,3 +666,136 @@ fn a_broad_allow_of_reading_asks_for_environment_files() {
     assert_eq!(action(broad, vec![], ".env.example"), Allow);
     assert_eq!(action(broad, vec![], "src/environment.rs"), Allow);
 }
+
+/// Rules about a tool's arguments behind these others, a call with one argument, and what must come out.
+fn check_argument(base: Written<'_>, conditions: &[(&str, Action)], sql: &str, want: Action) {
+    let reply = exact("db", "*", Allow);
+    for session in [vec![], vec![reply]] {
+        let mut layers = RuleLayers {
+            base: rules(base),
+            session,
+            ..RuleLayers::default()
+        };
+        for (condition, action) in conditions {
+            let pattern = Pattern::read(condition).unwrap();
+            let rule = Rule::new("db", pattern, *action, Origin::named("t"));
+            layers.base.push(rule);
+        }
+        let mut subject = Subject::name("db", "*");
+        subject.arguments = Arc::from([("sql".to_owned(), sql.to_owned())]);
+        let decision = one(layers, subject);
+        let trace = decision.trace();
+        assert_eq!(decision.action(), want, "{conditions:?} {sql}\n{trace}");
+        assert_eq!(decision.once_only().is_some(), want == Ask, "{trace}");
+    }
+}
+
+#[test]
+fn a_rule_about_arguments_decides_like_any_other_and_its_ask_is_never_lifted() {
+    let open: Written<'_> = &[("db", "*", Allow)];
+    let shut: Written<'_> = &[("db", "*", Deny)];
+    check_argument(open, &[("arg:sql=DROP *", Deny)], "DROP x", Deny);
+    check_argument(open, &[("arg:sql=DROP *", Deny)], "SELECT 1", Allow);
+    check_argument(open, &[("arg:sql=DROP *", Ask)], "DROP x", Ask);
+    check_argument(shut, &[("arg:sql=SELECT *", Allow)], "SELECT 1", Allow);
+    check_argument(shut, &[("arg:sql=SELECT *", Allow)], "DROP x", Deny);
+    let later = [("arg:sql=*", Ask), ("arg:sql=SELECT *", Allow)];
+    check_argument(open, &later, "SELECT 1", Allow);
+    check_argument(open, &later, "DROP x", Ask);
+}
+
+#[test]
+fn an_allow_of_arguments_is_too_narrow_for_what_cannot_be_told() {
+    let mut subject = opaque("$X y");
+    subject.arguments = Arc::from([("command".to_owned(), "$X y".to_owned())]);
+    let rule = |pattern: &str, action| {
+        let pattern = Pattern::read(pattern).unwrap();
+        Rule::new("bash", pattern, action, Origin::named("t"))
+    };
+    for (base, want) in [
+        (vec![rule("*", Allow)], Allow),
+        (vec![rule("arg:command=$X *", Allow)], Ask),
+        (vec![rule("*", Allow), rule("arg:command=*", Allow)], Ask),
+        (vec![rule("arg:command=rm *", Deny), rule("*", Allow)], Ask),
+    ] {
+        let layers = RuleLayers {
+            base,
+            ..RuleLayers::default()
+        };
+        assert_eq!(
+            one(layers.clone(), subject.clone()).action(),
+            want,
+            "{layers:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_too_broad_hides_none_that_was_given_to_just_this() {
+    let base = rules(&[("bash", "*", Ask), ("bash", "git push *", Ask)]);
+    let narrow = exact("bash", "git  push x", Allow);
+    let broad = || rules(&[("bash", "git *", Allow)]).remove(0);
+    let revoked = || rules(&[("bash", "git push *", Deny)]).remove(0);
+    for (session, want) in [
+        (vec![broad()], Ask),
+        (vec![narrow.clone(), broad()], Allow),
+        (vec![broad(), narrow.clone()], Allow),
+        (vec![narrow.clone(), revoked()], Deny),
+        (vec![narrow.clone(), revoked(), broad()], Ask),
+    ] {
+        let layers = RuleLayers {
+            base: base.clone(),
+            session,
+            ..RuleLayers::default()
+        };
+        let subject = Subject::command("bash", "git push x", "git  push x", vec![]);
+        let decision = one(layers, subject);
+        assert_eq!(decision.action(), want, "{}", decision.trace());
+    }
+}
+
+#[test]
+fn an_answer_of_another_form_lifts_what_it_is_seen_to_lie_inside() {
+    for (ask, answer, want) in [
+        ("*", "path:src/*", Allow),
+        ("src/*", "path:src/*", Allow),
+        ("path:src/**", "src/a*", Allow),
+        ("path:src/*", "src/*", Ask),
+        ("src/?", "src/*", Ask),
+    ] {
+        let rule = |pattern: &str, action| {
+            let pattern = Pattern::read(pattern).unwrap();
+            Rule::new("edit", pattern, action, Origin::named("t"))
+        };
+        let layers = RuleLayers {
+            base: vec![rule("*", Allow), rule(ask, Ask)],
+            session: vec![rule(answer, Allow)],
+            ..RuleLayers::default()
+        };
+        let decision = one(layers, Subject::path("edit", "src/a", "/w/src/a", vec![]));
+        let trace = decision.trace();
+        assert_eq!(decision.action(), want, "{ask} {answer}\n{trace}");
+    }
+}
+
+#[test]
+fn case_and_slashes_count_as_they_do_on_the_platform_of_the_rules() {
+    use policy::Platform::{Mac, Unix, Windows};
+    for (platform, wants) in [
+        (Unix, [Allow, Allow]),
+        (Mac, [Deny, Allow]),
+        (Windows, [Deny, Deny]),
+    ] {
+        let layers = RuleLayers {
+            base: rules(&[("*", "*", Allow), ("EDIT", "SRC/*", Deny)]),
+            ..RuleLayers::default()
+        };
+        let rules = RuleBook::on(platform, layers).current();
+        for (path, want) in ["src/a", "src\\a"].into_iter().zip(wants) {
+            let subject = Subject::path("edit", path, path, vec![]);
+            let decision = decide(&rules, &Arc::from([subject]), None);
+            assert_eq!(decision.action(), want, "{platform:?} {path}");
+        }
+        assert_eq!(rules.with(Layer::Hard, vec![]).platform(), platform);
+    }
+}

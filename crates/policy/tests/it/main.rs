@@ -2,6 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod decide;
+mod explained;
+mod glob;
+mod lint;
+mod million;
 mod properties;
 mod reference;
+mod suggest;
 mod world;

@@ -3,239 +3,274 @@
 
 use tollgate_policy as policy;
 
-use policy::{Action, Origin, Pattern, Rule, RuleLayers, Subject, SubjectKind};
+use Action::{Allow, Ask, Deny};
+use policy::{Action, Pattern, Platform, Rule, RuleLayers, Subject, SubjectKind};
 
-pub(crate) fn decide(layers: &RuleLayers, subjects: &[Subject], is_answered: bool) -> Action {
-    if subjects.is_empty() {
-        return if is_answered {
-            Action::Allow
-        } else {
-            Action::Ask
-        };
-    }
-    let mut result = Action::Allow;
-    for subject in subjects {
-        result = result.max(decide_one(layers, subject));
-    }
-    if result == Action::Ask && is_answered {
-        Action::Allow
-    } else {
-        result
-    }
+use crate::glob::{folded, glob, matches};
+
+/// A rule and its place in its list.
+type Placed<'r> = (i64, &'r Rule);
+
+pub(crate) struct Reference<'r> {
+    pub(crate) platform: Platform,
+    pub(crate) layers: &'r RuleLayers,
 }
 
-/// Once as if there were no project, once as if its rules were ordinary ones; the stricter counts.
-fn decide_one(layers: &RuleLayers, subject: &Subject) -> Action {
-    let mut with_project = layers.clone();
-    with_project.base.extend(layers.project.clone());
-    let without = decide_ordinary(layers, subject);
-    without.max(decide_ordinary(&with_project, subject))
-}
+impl Reference<'_> {
+    pub(crate) fn decide(&self, subjects: &[Subject], is_answered: bool) -> Action {
+        let actions = subjects.iter().map(|subject| self.decide_one(subject));
+        match actions.max().unwrap_or(Ask) {
+            Ask if is_answered => Allow,
+            action => action,
+        }
+    }
 
-fn decide_ordinary(layers: &RuleLayers, subject: &Subject) -> Action {
-    let is_opaque = subject.opaque.is_some();
+    /// Once as if there were no project, once as if its rules were ordinary ones; the stricter counts.
+    fn decide_one(&self, subject: &Subject) -> Action {
+        let base: Vec<&Rule> = self.layers.base.iter().collect();
+        let without = self.decide_with(&base, subject);
+        if self.layers.project.is_empty() {
+            return without;
+        }
+        let both: Vec<&Rule> = base.into_iter().chain(&self.layers.project).collect();
+        without.max(self.decide_with(&both, subject))
+    }
 
-    // The base rules; a blanket deny does not reach directories outside.
-    let mut base: Vec<Option<&Rule>> = layers.base.iter().map(Some).collect();
-    if subject.permission == "external_directory" {
-        for slot in &mut base {
-            let rule = slot.unwrap();
-            if rule.permission == "*" && is_star(rule) && rule.action == Action::Deny {
-                *slot = None;
+    fn decide_with(&self, base: &[&Rule], subject: &Subject) -> Action {
+        let is_opaque = subject.opaque.is_some();
+        let is_known = subject.is_literal && !is_opaque;
+
+        // The base rules; a blanket deny does not reach directories outside.
+        let is_outside = subject.permission == "external_directory";
+        let is_blanket = |it: &Rule| it.permission == "*" && is_star(it) && it.action == Deny;
+        let is_unmeant = |rule: &Rule| subject.is_possible && is_star(rule);
+        let heard = |rule: &Rule| !(is_unmeant(rule) || is_outside && is_blanket(rule));
+        let counted = self.counted(base, subject, heard, |_| is_known);
+        let found = counted.iter().max_by_key(|(at, rule)| (rule.action, *at));
+        let found = found.map(|(_, rule)| *rule);
+        let unnamed = if subject.is_possible { Allow } else { Ask };
+        let mut action = found.map_or(unnamed, |rule| rule.action);
+        let asks = counted.iter().filter(|(_, rule)| rule.action == Ask);
+        let mut asks: Vec<Pattern> = asks.map(|(_, rule)| rule.pattern.clone()).collect();
+
+        // What cannot be told is allowed by a star that nothing narrows, and by nothing else.
+        let is_caution =
+            |rule: &&Rule| self.is_about(rule, subject) && !is_star(rule) && rule.action != Allow;
+        let is_plain_star = found.is_some_and(is_star) && !base.iter().any(is_caution);
+        if is_opaque && action == Allow && !is_plain_star {
+            action = Ask;
+        }
+
+        // An ask about arguments, and one about a protected path, is answered once and no more.
+        let mut is_once = asks.iter().any(Pattern::is_about_arguments);
+        if action != Deny {
+            for (pattern, is_once_here) in guards(subject, found, self.layers) {
+                asks.push(Pattern::read(pattern).unwrap());
+                is_once |= is_once_here;
+                action = Ask;
             }
         }
-    }
-    let counted = counted_rules(&base, subject, |_| subject.is_literal && !is_opaque);
-    let mut action = strictest(&counted).unwrap_or(Action::Ask);
-    let found = counted
-        .iter()
-        .max_by_key(|(index, rule)| (rule.action, *index));
-    let found = found.map(|(_, rule)| *rule);
-    let mut asks: Vec<&Rule> = counted
-        .into_iter()
-        .map(|(_, rule)| rule)
-        .filter(|rule| rule.action == Action::Ask)
-        .collect();
 
-    // What cannot be told is allowed by a star that nothing narrows, and by nothing else.
-    if is_opaque && action == Action::Allow {
-        let about: Vec<&Rule> = base
-            .iter()
-            .flatten()
-            .copied()
-            .filter(|rule| glob(&rule.permission, &subject.permission))
-            .collect();
-        let is_narrowed = about
-            .iter()
-            .any(|rule| !is_star(rule) && rule.action != Action::Allow);
-        let last = about
-            .iter()
-            .rfind(|rule| rule_matches(rule, &subject.canonical))
-            .unwrap();
-        if is_narrowed || !is_star(last) {
-            action = Action::Ask;
-        }
-    }
-
-    // An allow of everything, or of reading whole, is not meant for environment files.
-    let guard = Rule::new(
-        "read",
-        Pattern::wildcard("*.env"),
-        Action::Ask,
-        Origin::named("env"),
-    );
-    let is_env = subject.kind == SubjectKind::Path
-        && subject.permission == "read"
-        && glob("*.env", &subject.canonical);
-    let is_broad = |rule: &Rule| is_star(rule) || rule.permission.contains(['*', '?']);
-    if action != Action::Deny && is_env && found.is_none_or(is_broad) {
-        action = Action::Ask;
-        asks.push(&guard);
-    }
-
-    // Replies. Each list for itself: a deny counts, an allow lifts what it is no broader than.
-    let mut lifted = false;
-    let mut denied = false;
-    for list in [&layers.session, &layers.saved] {
-        let mut heard: Vec<Option<&Rule>> = list.iter().map(Some).collect();
-        for slot in &mut heard {
-            let rule = slot.unwrap();
-            let is_this = rule.pattern.is_exact() && rule.pattern.text() == subject.source;
-            let is_other =
-                subject.kind == SubjectKind::Command && rule.pattern.is_exact() && !is_this;
-            if rule.action == Action::Allow && (is_other || (is_opaque && !is_this)) {
-                *slot = None;
+        // Replies. Each list for itself: a deny counts, an allow lifts what it is no broader than, and
+        // of those that are broader none hides one that is not.
+        for list in [&self.layers.session, &self.layers.saved] {
+            let list: Vec<&Rule> = list.iter().collect();
+            let says = |heard: &dyn Fn(&Rule) -> bool| {
+                let may_lift = |rule: &Rule| is_exact(rule) || is_known;
+                let counted = self.counted(&list, subject, heard, may_lift);
+                let strictest = counted.iter().max_by_key(|(at, rule)| (rule.action, *at));
+                strictest.map(|(_, rule)| *rule)
+            };
+            let heard = |rule: &Rule| {
+                let is_this = is_exact(rule) && rule.pattern.text() == subject.source;
+                let is_other = subject.kind == SubjectKind::Command && is_exact(rule);
+                let is_meant = rule.action != Allow || is_this || !(is_opaque || is_other);
+                is_meant && !is_unmeant(rule)
+            };
+            let is_inside = |rule: &Rule| {
+                let mut asks = asks.iter();
+                is_exact(rule) || asks.all(|ask| self.covers(ask, &rule.pattern))
+            };
+            let heard_inside = |it: &Rule| heard(it) && (it.action != Allow || is_inside(it));
+            let Some(said) = says(&heard) else { continue };
+            let is_lifted =
+                || is_inside(said) || says(&heard_inside).is_some_and(|it| it.action == Allow);
+            match said.action {
+                Deny => action = Deny,
+                Allow if action == Ask && !is_once && is_lifted() => action = Allow,
+                Allow | Ask => {}
             }
         }
-        let counted = counted_rules(&heard, subject, |rule| {
-            rule.pattern.is_exact() || (subject.is_literal && !is_opaque)
-        });
-        match strictest(&counted) {
-            Some(Action::Deny) => denied = true,
-            Some(Action::Allow) => {
-                let rule = counted[0].1;
-                let is_inside = asks
-                    .iter()
-                    .all(|ask| rule_matches(ask, rule.pattern.text()));
-                lifted |= rule.pattern.is_exact() || is_inside;
-            }
-            Some(Action::Ask) | None => {}
-        }
-    }
-    if action == Action::Ask && lifted {
-        action = Action::Allow;
-    }
-    if denied {
-        action = Action::Deny;
-    }
 
-    // Hard rules tighten, and so does the caller.
-    let hard: Vec<Option<&Rule>> = layers.hard.iter().map(Some).collect();
-    let counted = counted_rules(&hard, subject, |_| false);
-    action = action.max(strictest(&counted).unwrap_or(Action::Allow));
-    if subject.ask_because.is_some() && action == Action::Allow {
-        Action::Ask
-    } else {
+        // Hard rules tighten, and so does the caller.
+        let hard: Vec<&Rule> = self.layers.hard.iter().collect();
+        let hard = self.counted(&hard, subject, |rule| !is_unmeant(rule), |_| false);
+        let hard = hard.iter().map(|(_, rule)| rule.action).max();
+        let caller = subject.ask_because.as_ref().map(|_| Ask);
         action
+            .max(hard.unwrap_or(Allow))
+            .max(caller.unwrap_or(Allow))
+    }
+
+    /// The rules that count for a subject: the one that decides, and those of its spellings.
+    fn counted<'r>(
+        &self,
+        rules: &[&'r Rule],
+        subject: &Subject,
+        heard: impl Fn(&Rule) -> bool,
+        may_lift: impl Fn(&Rule) -> bool,
+    ) -> Vec<Placed<'r>> {
+        let is_command = subject.kind == SubjectKind::Command;
+        let about = (0..).zip(rules.iter().copied());
+        let about = about.filter(|(_, rule)| self.is_about(rule, subject) && heard(rule));
+        let about: Vec<Placed<'r>> = about.collect();
+        let last = |text: &str, is_other: bool| {
+            let hit = |(_, rule): &&Placed<'r>| {
+                let is_deaf = is_command && is_other && !names_a_program(&rule.pattern);
+                self.fits(&rule.pattern, text, subject) && (rule.action == Allow || !is_deaf)
+            };
+            about.iter().rfind(hit).copied()
+        };
+        let mut decider = last(&subject.canonical, false);
+        if subject.kind == SubjectKind::Name {
+            return decider.into_iter().collect();
+        }
+        let is_later = |at: i64, decider: Option<Placed<'_>>| decider.is_none_or(|it| at > it.0);
+        let source = last(&subject.source, false);
+        if let Some((at, rule)) = source
+            && decider.is_none_or(|(_, rule)| rule.action != Allow)
+            && (rule.action == Allow && is_later(at, decider) && may_lift(rule))
+        {
+            decider = source;
+        }
+        let others = subject.others.iter().map(|text| last(text, true));
+        let spellings = [source].into_iter().chain(others).flatten();
+        let counts = |(at, rule): &Placed<'_>| {
+            let is_here = is_command || self.fits(&rule.pattern, &subject.canonical, subject);
+            rule.action != Allow && (is_later(*at, decider) || !is_here)
+        };
+        decider
+            .into_iter()
+            .chain(spellings.filter(counts))
+            .collect()
+    }
+
+    fn is_about(&self, rule: &Rule, subject: &Subject) -> bool {
+        let is_named = |name: &str| glob(self.platform, &rule.permission, name);
+        is_named(&subject.permission) || subject.narrower.is_some_and(is_named)
+    }
+
+    fn fits(&self, pattern: &Pattern, text: &str, subject: &Subject) -> bool {
+        if !pattern.is_about_arguments() {
+            return matches(self.platform, pattern, text);
+        }
+        let conditions = pattern.text().strip_prefix("arg:").unwrap();
+        conditions.split(" && ").all(|condition| {
+            let (name, want) = condition.split_once('=').unwrap();
+            let mut arguments = subject.arguments.iter();
+            arguments.any(|(it, value)| it == name && glob(self.platform, want, value))
+        })
+    }
+
+    /// Whether a reply is no broader than an ask: the same, or seen to be all inside it.
+    fn covers(&self, ask: &Pattern, reply: &Pattern) -> bool {
+        if ask == reply || (ask.text() == "*" && !ask.is_exact()) {
+            return true;
+        }
+        if ask.is_exact() || ask.is_about_arguments() || reply.is_about_arguments() {
+            return false;
+        }
+        let is_plain = |text: &str| !text.contains(['*', '?']);
+        let [outer, inner] = [ask, reply].map(|it| folded(self.platform, it.text()));
+        let [outer, inner] = [&outer, &inner].map(|it| it.strip_prefix("path:").unwrap_or(it));
+
+        // All that begins with some text, all that lies in some folder.
+        let begin = outer.strip_suffix(if ask.is_path() { "**" } else { "*" });
+        let begin = begin.filter(|it| is_plain(it) && (!ask.is_path() || it.ends_with('/')));
+        let all_begin = inner.split(['*', '?']).next().unwrap();
+        let all_begin = all_begin.strip_suffix(' ').unwrap_or(all_begin);
+        if begin.is_some_and(|begin| !all_begin.is_empty() && all_begin.starts_with(begin)) {
+            return true;
+        }
+        // The reply as a text, and without what may be missing from it.
+        let shortest = reply.text().strip_suffix(" *").unwrap_or(reply.text());
+        let is_match = |text: &str| matches(self.platform, ask, text);
+        !(ask.is_path() || reply.is_path())
+            && (is_plain(reply.text()) || !ask.text().contains('?'))
+            && (is_match(reply.text()) && is_match(shortest))
     }
 }
 
-/// The rules that count for a subject: the one that decides, and those of its spellings.
-fn counted_rules<'r>(
-    rules: &[Option<&'r Rule>],
+/// The hardenings, as far as the world of these tests has what they guard: what asks, and whether a yes
+/// holds once.
+fn guards(
     subject: &Subject,
-    may_lift: impl Fn(&Rule) -> bool,
-) -> Vec<(i64, &'r Rule)> {
-    let last = |text: &str, is_other_command: bool| -> Option<(i64, &'r Rule)> {
-        let mut result = None;
-        for (index, rule) in (0..).zip(rules) {
-            let Some(rule) = rule else { continue };
-            if !glob(&rule.permission, &subject.permission) || !rule_matches(rule, text) {
-                continue;
-            }
-            if is_other_command && rule.action != Action::Allow && !names_a_program(rule) {
-                continue;
-            }
-            result = Some((index, *rule));
-        }
-        result
+    found: Option<&Rule>,
+    layers: &RuleLayers,
+) -> Vec<(&'static str, bool)> {
+    let mut absolute = [&subject.source].into_iter().chain(&subject.others);
+    let lies_in = |folder: &str, path: &String| format!("/{path}").contains(folder);
+    let is_secret = absolute.clone().any(|path| lies_in("/.ssh/", path));
+    let is_configuration = absolute.any(|path| lies_in("/.kilo/", path));
+    let names = subject
+        .others
+        .iter()
+        .map(|path| path.rsplit('/').next().unwrap());
+    let mut names = names.chain([subject.canonical.as_str()]);
+    let is_environment = names.any(|name| name.to_lowercase().ends_with(".env"));
+
+    let is_wide = |it: &Rule| it.permission.contains(['*', '?']) || it.pattern.is_about_arguments();
+    let names_nothing = |rule: &Rule| {
+        let text = rule.pattern.text();
+        let text = text.strip_prefix("path:").unwrap_or(text);
+        !is_exact(rule) && !text.contains(char::is_alphanumeric)
     };
-    let mut counted = Vec::new();
-    let mut place = -1;
-    let mut is_allowed = false;
-    if let Some((index, rule)) = last(&subject.canonical, false) {
-        counted.push((index, rule));
-        place = index;
-        is_allowed = rule.action == Action::Allow;
-    }
-    if subject.kind == SubjectKind::Name {
-        return counted;
-    }
-    let source = last(&subject.source, false);
-    if let Some((index, rule)) = source
-        && !is_allowed
-        && rule.action == Action::Allow
-        && index > place
-        && may_lift(rule)
-    {
-        counted = vec![(index, rule)];
-        place = index;
-    }
-    let is_command = subject.kind == SubjectKind::Command;
-    let mut spellings = vec![source];
-    spellings.extend(subject.others.iter().map(|text| last(text, is_command)));
-    for (index, rule) in spellings.into_iter().flatten() {
-        let is_elsewhere = !is_command && !rule_matches(rule, &subject.canonical);
-        if rule.action != Action::Allow && (index > place || is_elsewhere) {
-            counted.push((index, rule));
-        }
-    }
-    counted
+    let is_broad = found.is_none_or(|rule| is_wide(rule) || names_nothing(rule));
+    let names_secret = found.is_some_and(|it| !is_wide(it) && it.pattern.text().contains(".ssh"));
+    let is_read = subject.kind == SubjectKind::Path && subject.permission == "read";
+    let is_change = [Some(&*subject.permission), subject.narrower]
+        .iter()
+        .any(|name| matches!(name, Some("edit" | "external_directory.write")));
+
+    let (secret, configuration) = ("*.ssh/*", "*.kilo/*");
+    let is_closed = !layers.is_configuration_open;
+    [
+        (is_read && is_environment && is_broad, ("*.env", false)),
+        (is_read && is_secret && !names_secret, (secret, false)),
+        (
+            is_read && is_configuration && is_broad,
+            (configuration, false),
+        ),
+        (is_change && is_secret, (secret, true)),
+        (
+            is_change && is_configuration && is_closed,
+            (configuration, true),
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(speaks, guard)| speaks.then_some(guard))
+    .collect()
 }
 
-fn strictest(rules: &[(i64, &Rule)]) -> Option<Action> {
-    rules.iter().map(|(_, rule)| rule.action).max()
+fn is_exact(rule: &Rule) -> bool {
+    rule.pattern.is_exact()
 }
 
 fn is_star(rule: &Rule) -> bool {
-    !rule.pattern.is_exact() && rule.pattern.text() == "*"
+    !is_exact(rule) && rule.pattern.text() == "*"
 }
 
-fn rule_matches(rule: &Rule, text: &str) -> bool {
-    if rule.pattern.is_exact() {
-        rule.pattern.text() == text
-    } else {
-        glob(rule.pattern.text(), text)
+/// Whether its first word is a name, but for wildcards at that word's end.
+fn names_a_program(pattern: &Pattern) -> bool {
+    if pattern.is_path() || pattern.is_about_arguments() {
+        return false;
     }
-}
-
-fn names_a_program(rule: &Rule) -> bool {
-    let text = rule.pattern.text();
-    if rule.pattern.is_exact() {
-        return !text.is_empty();
+    let is_wild = |c: char| (c == '*' || c == '?') && !pattern.is_exact();
+    let before = pattern.text().split(is_wild).next().unwrap();
+    if pattern.is_exact() {
+        return !before.is_empty();
     }
-    let is_wild = |c: char| c == '*' || c == '?';
-    let before = text.split(is_wild).next().unwrap();
-    let word = text.split_whitespace().next().unwrap_or("");
+    let word = pattern.text().split_whitespace().next().unwrap_or("");
     let word = word.trim_end_matches(is_wild);
     !word.is_empty() && before.contains(word)
-}
-
-/// The wildcard by its definition: one recursive call for each thing a star may swallow.
-pub(crate) fn glob(pattern: &str, text: &str) -> bool {
-    let letters = |text: &str| text.chars().collect::<Vec<char>>();
-    let is_match = |pattern: &str| glob_letters(&letters(pattern), &letters(text));
-    is_match(pattern) || pattern.strip_suffix(" *").is_some_and(is_match)
-}
-
-fn glob_letters(pattern: &[char], text: &[char]) -> bool {
-    match (pattern, text) {
-        ([], []) => true,
-        (['*', rest @ ..], _) => {
-            (0..=text.len()).any(|swallowed| glob_letters(rest, &text[swallowed..]))
-        }
-        (['?', rest @ ..], [_, text @ ..]) => glob_letters(rest, text),
-        ([want, rest @ ..], [got, text @ ..]) => want == got && glob_letters(rest, text),
-        ([], [_, ..]) | ([_, ..], []) => false,
-    }
 }

@@ -3,30 +3,71 @@
 use std::sync::Arc;
 
 use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
 use tollgate_policy as policy;
 
 use policy::{
-    Action, Layer, Origin, Pattern, Rule, RuleBook, RuleLayers, Ruleset, Subject, SubjectKind,
+    Action, Layer, Origin, Pattern, Platform, Rule, RuleBook, RuleLayers, Ruleset, Subject,
+    SubjectKind,
 };
 
-const PERMISSIONS: [&str; 6] = ["bash", "bash", "edit", "external_directory", "read", "read"];
-const TEXTS: [&str; 12] = [
-    "rm x",
-    "/bin/rm x",
-    "'rm' x",
-    "git push",
-    "git -C . push",
-    "rm",
-    "a",
-    "b",
-    "/w/a",
-    "/w/b",
-    ".env",
-    "*",
+/// Of what is asked: a permission, a narrower name for it, and the kind of thing.
+const ASKED: [(&str, Option<&str>, SubjectKind); 9] = [
+    ("bash", None, SubjectKind::Command),
+    ("bash", None, SubjectKind::Command),
+    ("bash", None, SubjectKind::Command),
+    ("read", None, SubjectKind::Path),
+    ("edit", None, SubjectKind::Path),
+    (OUTSIDE, Some("external_directory.read"), SubjectKind::Path),
+    (OUTSIDE, Some("external_directory.write"), SubjectKind::Path),
+    (OUTSIDE, None, SubjectKind::Name),
+    ("db", None, SubjectKind::Name),
 ];
-const PATTERNS: [&str; 21] = [
+const OUTSIDE: &str = "external_directory";
+const NAMED: [&str; 16] = [
+    "*",
+    "*",
+    "*",
+    "bash",
+    "bash",
+    "bash",
+    "read",
+    "edit",
+    "edit",
+    "db",
+    OUTSIDE,
+    "external_directory.read",
+    "external_directory.write",
+    "b*",
+    "*d*",
+    "BASH",
+];
+
+/// Spellings that belong together: canonical, source, others.
+const COMMANDS: [(&str, &str, [&str; 2]); 6] = [
+    ("/bin/rm x", "'/bin/rm' x", ["rm x", "/bin/rm x"]),
+    ("rm x", "'rm' x", ["rm x", "rm x"]),
+    ("rm", "rm", ["rm", "rm"]),
+    ("RM x", "RM x", ["rm x", "RM x"]),
+    (
+        "git -C . push",
+        "git -C '.' push",
+        ["git push", "git -C . push"],
+    ),
+    ("git push", "git  push", ["git push", "git"]),
+];
+const PATHS: [(&str, &str, [&str; 2]); 9] = [
+    ("a", "/w/a", ["b", "/w/b"]),
+    ("/w/b", "/w/b", ["a", "A"]),
+    ("src/a/b", "/w/src/a/b", ["src/b", "src/b"]),
+    ("src\\a", "/w/src\\a", ["SRC/a", "SRC/a"]),
+    (".env", "/w/.env", ["a", "/w/a"]),
+    ("a/.ENV", "/w/a/.ENV", ["a", "a"]),
+    (".env.example", "/w/.env.example", ["a", "a"]),
+    ("k/.ssh/id", "/w/k/.ssh/id", ["b", "b"]),
+    (".kilo/a", "/w/.kilo/a", ["a", "a"]),
+];
+const WILDCARDS: [&str; 34] = [
     "rm *",
     "rm x",
     "rm*",
@@ -38,30 +79,48 @@ const PATTERNS: [&str; 21] = [
     "git *",
     "git push *",
     "g*h",
+    "RM *",
     "a",
     "b",
+    "A",
     "?",
     "/w/*",
     "/w/a",
     "*b",
+    "src/*",
+    "SRC/*",
+    "src/a/*",
+    "src\\*",
+    "*\\a",
     ".env",
     "*.env*",
-    "**",
+    "*.ENV",
+    "*.ssh/*",
+    ".kilo/*",
+    "* *",
     "*",
+    "*",
+    "*",
+    "**",
 ];
-
-/// Spellings that belong together: canonical, source, others.
-const FAMILIES: [(&str, &str, [&str; 2]); 6] = [
-    ("/bin/rm x", "'/bin/rm' x", ["rm x", "/bin/rm x"]),
-    ("rm x", "'rm' x", ["rm x", "rm x"]),
-    (
-        "git -C . push",
-        "git -C '.' push",
-        ["git push", "git -C . push"],
-    ),
-    ("a", "/w/a", ["b", "/w/b"]),
-    ("/w/b", "/w/b", ["a", ".env"]),
-    (".env", "/w/.env", ["a", "/w/a"]),
+const READ: [&str; 11] = [
+    "path:src/*",
+    "path:src/**",
+    "path:**/b",
+    "path:*",
+    "path:**",
+    "path:**/.ssh/**",
+    "arg:sql=SELECT *",
+    "arg:sql=* && db=a",
+    "arg:sql=*",
+    "arg:db=A",
+    "arg:none=*",
+];
+const ARGUMENTS: [&[(&str, &str)]; 4] = [
+    &[],
+    &[],
+    &[("sql", "SELECT 1"), ("db", "a")],
+    &[("sql", "DROP x")],
 ];
 
 pub(crate) const LAYERS: [Layer; 5] = [
@@ -72,47 +131,127 @@ pub(crate) const LAYERS: [Layer; 5] = [
     Layer::Hard,
 ];
 
-/// Read once here, for a regular expression given as a string is read anew for every case.
-fn odd_text() -> impl Strategy<Value = String> {
-    proptest::string::string_regex("[ab/ .'é*?]{0,5}").unwrap()
+/// Numbers that look random and are the same for the same seed.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let mixed = usize::try_from((mixed ^ (mixed >> 31)) >> 16).unwrap();
+        mixed % sides
+    }
+
+    fn is_one_in(&mut self, sides: usize) -> bool {
+        self.roll(sides) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, table: &[T]) -> T {
+        table[self.roll(table.len())]
+    }
+
+    fn text(&mut self) -> String {
+        if self.is_one_in(8) {
+            let letters: Vec<char> = "ab/ .'é*?AÉ\\".chars().collect();
+            let length = self.roll(6);
+            return (0..length).map(|_| self.pick(&letters)).collect();
+        }
+        let table: &[_] = if self.is_one_in(2) { &COMMANDS } else { &PATHS };
+        let (canonical, source, others) = self.pick(table);
+        let spellings = [canonical, source, others[0], others[1]];
+        self.pick(&spellings).to_owned()
+    }
+
+    fn pattern(&mut self) -> Pattern {
+        match self.roll(12) {
+            0..8 => Pattern::wildcard(self.pick(&WILDCARDS)),
+            8 => Pattern::read(self.pick(&READ)).unwrap(),
+            9 => Pattern::wildcard(&self.text()),
+            _ => Pattern::exact(&self.text()),
+        }
+    }
+
+    pub(crate) fn rule(&mut self) -> Rule {
+        let action = self.pick(&[Action::Allow, Action::Allow, Action::Ask, Action::Deny]);
+        let name = self.pick(&NAMED);
+        Rule::new(name, self.pattern(), action, Origin::named("random"))
+    }
+
+    fn rules(&mut self, count_max: usize) -> Vec<Rule> {
+        let count = self.roll(count_max + 1);
+        (0..count).map(|_| self.rule()).collect()
+    }
+
+    pub(crate) fn layers(&mut self) -> RuleLayers {
+        RuleLayers {
+            base: self.rules(16),
+            project: if self.is_one_in(2) {
+                self.rules(3)
+            } else {
+                vec![]
+            },
+            session: self.rules(3),
+            saved: self.rules(3),
+            hard: self.rules(2),
+            is_configuration_open: self.is_one_in(4),
+        }
+    }
+
+    pub(crate) fn platform(&mut self) -> Platform {
+        self.pick(&[
+            Platform::Unix,
+            Platform::Unix,
+            Platform::Mac,
+            Platform::Windows,
+        ])
+    }
+
+    pub(crate) fn subject(&mut self) -> Subject {
+        let (permission, narrower, mut kind) = self.pick(&ASKED);
+        if self.is_one_in(12) {
+            kind = self.pick(&[SubjectKind::Name, SubjectKind::Path, SubjectKind::Command]);
+        }
+        let table: &[_] = match kind {
+            SubjectKind::Command => &COMMANDS,
+            SubjectKind::Path | SubjectKind::Name => &PATHS,
+        };
+        let (canonical, source, others) = self.pick(table);
+        let mut subject = Subject::command(permission, canonical, source, vec![]);
+        subject.others = others.map(str::to_owned).to_vec();
+        if self.is_one_in(4) {
+            (subject.canonical, subject.source) = (self.text(), self.text());
+            subject.others = (0..self.roll(3)).map(|_| self.text()).collect();
+        }
+        let because = |is_so: bool| is_so.then(|| "because".to_owned());
+        subject.narrower = narrower;
+        subject.kind = kind;
+        subject.is_literal = !self.is_one_in(3);
+        subject.opaque = because(kind == SubjectKind::Command && self.is_one_in(5));
+        subject.ask_because = because(self.is_one_in(12));
+        subject.is_possible = kind == SubjectKind::Path && self.is_one_in(4);
+        let arguments = self.pick(&ARGUMENTS).iter();
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        subject.arguments = arguments.map(owned).collect();
+        subject
+    }
 }
 
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof![
-        9 => proptest::sample::select(&TEXTS[..]).prop_map(str::to_owned),
-        1 => odd_text(),
-    ]
-}
-
-fn pattern() -> impl Strategy<Value = Pattern> {
-    prop_oneof![
-        8 => proptest::sample::select(&PATTERNS[..]).prop_map(Pattern::wildcard),
-        1 => odd_text().prop_map(|text| Pattern::wildcard(&text)),
-        2 => text().prop_map(|text| Pattern::exact(&text)),
-    ]
-}
-
-fn action() -> impl Strategy<Value = Action> {
-    proptest::sample::select(&[Action::Allow, Action::Ask, Action::Deny][..])
-}
-
-fn named() -> impl Strategy<Value = String> {
-    let written = ["*", "*", "bash", "bash", "edit", "external_directory", "b*"];
-    proptest::sample::select(written.to_vec()).prop_map(str::to_owned)
-}
-
-fn rule_of(action: impl Strategy<Value = Action>) -> impl Strategy<Value = Rule> {
-    (named(), pattern(), action).prop_map(|(permission, pattern, action)| {
-        Rule::new(permission, pattern, action, Origin::named("random"))
-    })
+/// What the dice make of any seed. Nothing of it is made simpler; what is a list of it is.
+fn thrown<T: std::fmt::Debug>(make: fn(&mut Dice) -> T) -> impl Strategy<Value = T> {
+    any::<u64>().prop_map(move |seed| make(&mut Dice(seed)))
 }
 
 pub(crate) fn rule() -> impl Strategy<Value = Rule> {
-    rule_of(action())
+    thrown(Dice::rule)
 }
 
 pub(crate) fn denial() -> impl Strategy<Value = Rule> {
-    rule_of(Just(Action::Deny))
+    rule().prop_map(|rule| Rule {
+        action: Action::Deny,
+        ..rule
+    })
 }
 
 /// Rules of a repository.
@@ -134,47 +273,22 @@ pub(crate) fn layers() -> impl Strategy<Value = RuleLayers> {
             session,
             saved,
             hard,
+            is_configuration_open: false,
         })
 }
 
 pub(crate) fn subject() -> impl Strategy<Value = Subject> {
-    let kinds = [
-        SubjectKind::Name,
-        SubjectKind::Path,
-        SubjectKind::Command,
-        SubjectKind::Command,
-    ];
-    let why = |probability| option::weighted(probability, Just("because".to_owned()));
-    let names = (
-        proptest::sample::select(&PERMISSIONS[..]),
-        proptest::sample::select(kinds.to_vec()),
-    );
-    let family = proptest::sample::select(&FAMILIES[..]).prop_map(|(canonical, source, others)| {
-        (
-            canonical.to_owned(),
-            Some(source.to_owned()),
-            others.map(str::to_owned).to_vec(),
-        )
-    });
-    let strangers = (text(), option::weighted(0.5, text()), vec(text(), 0..3));
-    let texts = prop_oneof![family, strangers];
-    (names, texts, any::<bool>(), why(0.2), why(0.1)).prop_map(
-        |((permission, kind), (canonical, source, others), is_literal, opaque, ask_because)| {
-            let source = source.unwrap_or_else(|| canonical.clone());
-            let mut subject = Subject::command(permission, canonical, source, others);
-            subject.kind = kind;
-            subject.is_literal = is_literal;
-            subject.opaque = opaque;
-            subject.ask_because = ask_because;
-            subject
-        },
-    )
+    thrown(Dice::subject)
 }
 
 pub(crate) fn subjects() -> impl Strategy<Value = Arc<[Subject]>> {
     vec(subject(), 0..4).prop_map(Arc::from)
 }
 
+pub(crate) fn platform() -> impl Strategy<Value = Platform> {
+    thrown(Dice::platform)
+}
+
 pub(crate) fn snapshot(layers: &RuleLayers) -> Arc<Ruleset> {
-    RuleBook::new(layers.clone()).current()
+    RuleBook::on(Platform::Unix, layers.clone()).current()
 }
