@@ -1,7 +1,7 @@
 //! The path of one call, top to bottom: see `pass`. Each step takes what the step before made.
 
 use crate::{
-    Fault, Problem,
+    Fault, Problem, access,
     authority::RootAuthority,
     cancel::Cancel,
     check::Checked,
@@ -15,7 +15,7 @@ use crate::{
     words,
 };
 use futures::future::{Either, select};
-use policy::RuleBook;
+use policy::{Arguments, RuleBook};
 use schema::{ArgumentFault, RawArguments};
 use std::{
     fmt,
@@ -38,6 +38,9 @@ pub struct RawCall {
     pub tool: String,
     /// The arguments.
     pub arguments: RawArguments,
+    /// That the call only repeats what was done before, in words for a person: then `doom_loop` is
+    /// asked first.
+    pub repeats: Option<String>,
 }
 
 /// Why there is no result.
@@ -188,6 +191,7 @@ impl<'r> Room<'r> {
 
 async fn pass<'call>(live: &'call LiveCall<'call>, raw: RawCall) -> Result<CallOutput, NotRun> {
     let call = Tag::of(live);
+    g2_admit::admit_repeat(call, &raw).await?; //            a loop ends here, whatever it repeats
     let offered = g0_offer::offer(call, raw)?; //            a tool the rules close is unknown
     let decoded = g1_decode::decode(call, &offered)?; //     arguments fit; the tool states its needs
     let judged = g2_admit::judge(call, decoded)?; //         pass 1: any deny ends here, nobody asked
@@ -248,6 +252,8 @@ pub struct Ids {
 pub(crate) struct LiveCall<'r> {
     pub(crate) ids: Ids,
     pub(crate) tool: String,
+    /// For rules that speak of them.
+    pub(crate) arguments: Arguments,
     pub(crate) parts: Parts<'r>,
     openings: Mutex<Vec<Opening>>,
 }
@@ -266,6 +272,7 @@ impl<'r> LiveCall<'r> {
         Self {
             ids,
             tool: raw.tool.clone(),
+            arguments: access::arguments_of(&raw.arguments),
             parts,
             openings: Mutex::default(),
         }

@@ -1,8 +1,12 @@
 //! What the gates would say to a call: the library function behind `check --tool`. Uses the same
 //! ledger and the same decision function as a real call; must not ask, read or run anything.
 
-use crate::{call::Tag, g1_decode::Decoded, g2_admit};
-use policy::{Action, Decision, Subject, decide};
+use crate::{
+    call::Tag,
+    g1_decode::Decoded,
+    g2_admit::{self, Keepable, words},
+};
+use policy::{Action, Decision, Rule, Subject, decide};
 use std::sync::Arc;
 
 /// The answer to a check.
@@ -21,9 +25,9 @@ pub struct Checked {
 pub struct CheckedAsk {
     /// The permission name.
     pub permission: String,
-    /// What is asked under it, in source spelling.
+    /// What is asked under it; commands in source spelling, as rules of the compatible systems expect.
     pub patterns: Vec<String>,
-    /// What an "always" could save; empty: nothing safe.
+    /// What a plain always would keep; empty: nothing is asked, or nothing is safe.
     pub always: Vec<String>,
     /// What the rules say to this part.
     pub decision: Decision,
@@ -33,22 +37,16 @@ impl Checked {
     pub(crate) fn of(call: Tag<'_>, decoded: Decoded) -> Self {
         let surveyed = g2_admit::survey(call, decoded);
         let rules = call.live.parts.rules.current();
-        let by_permission = surveyed.iter().flat_map(|(subjects, _)| split(subjects));
-        let ask = |subjects: Vec<Subject>| {
+        let ask = |keepable: &Keepable, subjects: Vec<Subject>| {
             let permission = subjects
                 .first()
                 .map(|it| it.permission.clone())
                 .unwrap_or_default();
-            let patterns = each_once(subjects.iter().map(pattern));
-            // Nothing is safe to save where it cannot be told what would run, or under a caveat.
-            let is_plain = |it: &Subject| it.opaque.is_none() && it.ask_because.is_none();
-            let offered = subjects.iter().all(is_plain).then_some(&subjects);
-            let always = each_once(
-                offered
-                    .into_iter()
-                    .flatten()
-                    .flat_map(|it| it.always.clone()),
-            );
+            let patterns = each_once(subjects.iter().map(|it| words(it).to_owned()));
+            let is_about = |rule: &&Rule| subjects.iter().any(|it| rule.is_about_subject(it));
+            let kept = keepable.usual().unwrap_or_default().iter();
+            let kept = kept.filter(is_about);
+            let always = each_once(kept.map(|rule| rule.pattern.text().to_owned()));
             let decision = decide(&rules, &subjects.into(), None);
             CheckedAsk {
                 permission,
@@ -57,7 +55,12 @@ impl Checked {
                 decision,
             }
         };
-        let asks = by_permission.map(ask).collect();
+        let asks = surveyed.iter().flat_map(|(subjects, _)| {
+            let keepable = Keepable::of(&rules, subjects);
+            let ask = move |subjects| ask(&keepable, subjects);
+            split(subjects).into_iter().map(ask)
+        });
+        let asks = asks.collect();
         let decisions: Vec<Decision> = surveyed.into_iter().map(|(_, decision)| decision).collect();
         let action = decisions
             .iter()
@@ -80,14 +83,6 @@ fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     seen
-}
-
-/// Commands are asked in source spelling, as rules of the compatible systems expect.
-fn pattern(subject: &Subject) -> String {
-    match subject.kind {
-        policy::SubjectKind::Command => subject.source.clone(),
-        policy::SubjectKind::Path | policy::SubjectKind::Name => subject.canonical.clone(),
-    }
 }
 
 /// The subjects of one access, by permission, in order of first appearance.

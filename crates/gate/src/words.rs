@@ -6,7 +6,10 @@ use crate::{
     call::NotRun,
     g2_admit::{LATE_ASKS_MAX, Refusal},
 };
-use policy::{AnsweredBy, Decision};
+use policy::{
+    Decision,
+    explain::{for_model, named_for_model},
+};
 
 pub(crate) fn not_run(why: &NotRun) -> String {
     match why {
@@ -29,10 +32,9 @@ pub(crate) fn not_run(why: &NotRun) -> String {
 pub(crate) fn refusal(why: &Refusal) -> String {
     match why {
         Refusal::Denied(by) => format!(
-            "Denied: {} is not allowed{}. Nothing was done. Do not try the same thing in another \
-             spelling; do it another way or tell the user.",
-            thing(by),
-            rule(by)
+            "Denied: {}. Nothing was done. Do not try the same thing in another spelling; do it \
+             another way or tell the user.",
+            for_model(by)
         ),
         Refusal::Rejected {
             word: Some(word),
@@ -48,10 +50,9 @@ pub(crate) fn refusal(why: &Refusal) -> String {
             thing(asked_by)
         ),
         Refusal::Unanswered { why, asked_by } => format!(
-            "Denied: {} needs an approval{}, and nobody can give it here ({why}). Nothing was done. \
-             Go on without it and say so at the end.",
-            thing(asked_by),
-            rule(asked_by)
+            "Denied: {}, and nobody can give it here ({why}). Nothing was done. Go on without it and \
+             say so at the end.",
+            for_model(asked_by)
         ),
         Refusal::TooManyLateAsks => format!(
             "Denied: this call asked for more than {LATE_ASKS_MAX} things while running. \
@@ -69,34 +70,5 @@ pub(crate) fn refusal(why: &Refusal) -> String {
 }
 
 fn thing(by: &Decision) -> String {
-    let subject = by.subject();
-    let text = match subject.kind {
-        policy::SubjectKind::Command => &subject.source,
-        policy::SubjectKind::Path | policy::SubjectKind::Name => &subject.canonical,
-    };
-    format!(
-        "`{}` for `{}`",
-        subject.permission,
-        text::escape::visible(text)
-    )
-}
-
-fn rule(by: &Decision) -> String {
-    if let Some(why) = &by.subject().ask_because {
-        return format!(" ({why})");
-    }
-    match (by.by(), &by.subject().opaque) {
-        (_, Some(why)) => format!(" (it cannot be told what would run: {why})"),
-        (AnsweredBy::Default, None) => " (no rule allows it)".to_owned(),
-        (AnsweredBy::Rule { .. } | AnsweredBy::Approver(_), None) => {
-            by.rule().map_or_else(String::new, |it| {
-                format!(
-                    " by the rule `{}: {} = {}`",
-                    it.permission,
-                    it.pattern.text(),
-                    it.action
-                )
-            })
-        }
-    }
+    named_for_model(by.subject())
 }

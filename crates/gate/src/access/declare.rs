@@ -1,5 +1,6 @@
 //! A permission that has no effect of its own, by a name known only at run time.
 
+use crate::g2_admit::DOOM_LOOP;
 use policy::Subject;
 
 /// Leave is asked under this name.
@@ -7,6 +8,8 @@ use policy::Subject;
 pub struct Declare {
     permission: String,
     pattern: String,
+    /// What a call repeats, if that is why.
+    repeats: Option<String>,
 }
 
 impl Declare {
@@ -15,7 +18,20 @@ impl Declare {
         Self {
             permission: permission.into(),
             pattern: pattern.into(),
+            repeats: None,
         }
+    }
+
+    /// Leave to repeat what was done before, by a call of this tool.
+    pub(crate) fn repeat(tool: &str, repeats: &str) -> Self {
+        Self {
+            repeats: Some(repeats.to_owned()),
+            ..Self::new(DOOM_LOOP, tool)
+        }
+    }
+
+    pub(super) fn repeats(&self) -> Option<&str> {
+        self.repeats.as_deref()
     }
 
     /// The permission name.

@@ -41,11 +41,38 @@ impl Handle {
     }
 }
 
+/// What is done to a file, or below a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// It is read, listed or searched.
+    Read,
+    /// It is changed.
+    Write,
+}
+
+impl Touch {
+    /// The permission that a file is asked under.
+    fn of_file(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "edit",
+        }
+    }
+
+    /// The narrower name that rules about directories outside may use.
+    fn of_directory(self) -> &'static str {
+        match self {
+            Self::Read => "external_directory.read",
+            Self::Write => "external_directory.write",
+        }
+    }
+}
+
 /// What the rules are asked about a file: outside the workspace its directory first, then itself.
-pub(super) fn subjects(permission: &str, handle: &Handle) -> Vec<Subject> {
+pub(super) fn subjects(touch: Touch, handle: &Handle) -> Vec<Subject> {
     let it = handle.resolved();
     let named = it.named.clone();
-    let mut subject = Subject::path(permission, &it.real, &it.absolute, named);
+    let mut subject = Subject::path(touch.of_file(), &it.real, &it.absolute, named);
     subject.always = vec![it.real.clone()];
     // SECURITY: another name of the same bytes may lie where the rules were not asked about.
     if let Some(found) = it
@@ -54,14 +81,14 @@ pub(super) fn subjects(permission: &str, handle: &Handle) -> Vec<Subject> {
     {
         subject.ask_because = Some(format!("the file has {} names (hard links)", found.links));
     }
-    external_directory(handle)
+    external_directory(touch, handle)
         .into_iter()
         .chain([subject])
         .collect()
 }
 
 /// The ask about a directory outside the workspace, if the file lies there.
-pub(super) fn external_directory(handle: &Handle) -> Option<Subject> {
+pub(super) fn external_directory(touch: Touch, handle: &Handle) -> Option<Subject> {
     if !handle.is_outside() {
         return None;
     }
@@ -80,6 +107,7 @@ pub(super) fn external_directory(handle: &Handle) -> Option<Subject> {
         .map(|path| format!("{}/*", parent(path).trim_end_matches('/')))
         .collect();
     let mut subject = Subject::path("external_directory", &pattern, &pattern, others);
+    subject.narrower = Some(touch.of_directory());
     subject.always = vec![pattern];
     Some(subject)
 }

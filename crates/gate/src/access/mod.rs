@@ -1,6 +1,7 @@
 //! The closed vocabulary of effects, one kind a file. An access holds everything that acts: no
 //! method of `Effects` or `Host` takes a path, a command or bytes beside it.
 
+mod arguments;
 mod ask_user;
 mod declare;
 mod handle;
@@ -19,20 +20,31 @@ pub use read_tree::{GlobQuery, GrepQuery, Purpose, ReadTree};
 pub use spawn::{Spawn, TIMEOUT_MS_DEFAULT};
 pub use write_file::{Change, WriteFile};
 
+pub(crate) use arguments::of as arguments_of;
 pub(crate) use kinds::{AnyAccess, Place};
 
 use crate::g3_confine::Confinement;
 use crate::host::Host;
-use policy::Subject;
-use std::fmt;
+use handle::Touch;
+use policy::{Arguments, Subject};
+use std::{fmt, sync::Arc};
 
 impl AnyAccess {
-    /// Turns itself into what the rules are asked: the one place that knows permission names.
-    pub(crate) fn subjects(&self, host: &dyn Host) -> Vec<Subject> {
+    /// Turns itself into what the rules are asked: the one place that knows permission names. Each
+    /// subject carries the arguments of the call, for the rules that speak of them.
+    pub(crate) fn subjects(&self, host: &dyn Host, arguments: &Arguments) -> Vec<Subject> {
+        let mut subjects = self.asked(host);
+        for subject in &mut subjects {
+            subject.arguments = Arc::clone(arguments);
+        }
+        subjects
+    }
+
+    fn asked(&self, host: &dyn Host) -> Vec<Subject> {
         match self {
-            Self::ReadFile(it) => handle::subjects("read", it.handle()),
+            Self::ReadFile(it) => handle::subjects(Touch::Read, it.handle()),
             Self::ReadTree(it) => it.subjects(),
-            Self::WriteFile(it) => handle::subjects("edit", it.handle()),
+            Self::WriteFile(it) => handle::subjects(Touch::Write, it.handle()),
             Self::Spawn(it) => it.subjects(host, unconfined(&host.confinement()).as_deref()),
             Self::AskUser(_) => vec![Subject::name("question", "*")],
             Self::Declare(it) => vec![it.subject()],
@@ -50,7 +62,8 @@ impl AnyAccess {
                 described_as: it.description(),
             },
             Self::AskUser(it) => Evidence::Inquiries(it.inquiries()),
-            Self::ReadFile(_) | Self::ReadTree(_) | Self::Declare(_) => Evidence::None,
+            Self::Declare(it) => it.repeats().map_or(Evidence::None, Evidence::Repeats),
+            Self::ReadFile(_) | Self::ReadTree(_) => Evidence::None,
         }
     }
 }
@@ -72,6 +85,8 @@ pub enum Evidence<'a> {
     },
     /// What would be asked. The model's own words.
     Inquiries(&'a [Inquiry]),
+    /// What is done over and over. The model's own words.
+    Repeats(&'a str),
 }
 
 /// Only a child can leave walls that nobody holds; file effects are the host's own.

@@ -1,7 +1,10 @@
 //! Listing or searching below a directory. What is found is not for this access to allow: a host
 //! shows only what the rules for `read` plainly allow ([`crate::g3_confine::ReadFilter`]).
 
-use super::{Handle, handle};
+use super::{
+    Handle,
+    handle::{self, Touch},
+};
 use policy::Subject;
 use std::fmt;
 
@@ -93,13 +96,13 @@ impl ReadTree {
     /// outside the workspace, and that first.
     pub(super) fn subjects(&self) -> Vec<Subject> {
         let (permission, pattern) = match &self.purpose {
-            Purpose::List => return handle::subjects("read", &self.handle),
+            Purpose::List => return handle::subjects(Touch::Read, &self.handle),
             Purpose::Glob(query) => ("glob", &query.pattern),
             Purpose::Grep(query) => ("grep", &query.pattern),
         };
         let mut subject = Subject::name(permission, pattern);
         subject.always = vec![pattern.clone()];
-        let outside = handle::external_directory(&self.handle);
+        let outside = handle::external_directory(Touch::Read, &self.handle);
         outside.into_iter().chain([subject]).collect()
     }
 }

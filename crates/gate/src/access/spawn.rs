@@ -1,6 +1,9 @@
 //! Running a command line. The gate reads the line itself, so a tool cannot misstate what it runs.
 
-use super::{Handle, handle};
+use super::{
+    Handle,
+    handle::{self, Touch},
+};
 use crate::host::Host;
 use command::{Line, Redirect, RedirectOp, Simple, WordKind};
 use policy::Subject;
@@ -80,7 +83,9 @@ impl Spawn {
         let line = command::read(&self.command);
         let mut files = Vec::new();
         let mut hidden = Vec::new();
-        files.extend(self.workdir.as_ref().and_then(handle::external_directory));
+        // A command may read and change what lies where it starts.
+        let outside = |touch| handle::external_directory(touch, self.workdir.as_ref()?);
+        files.extend([Touch::Read, Touch::Write].into_iter().filter_map(outside));
         for redirect in redirects(&line) {
             match self.touched(&line, redirect, host) {
                 Touched::Nothing => {}
@@ -111,6 +116,11 @@ impl Spawn {
         subject.opaque = simple.opaque.as_ref().map(|it| it.why.clone());
         subject.span = Some(simple.range.clone());
         subject.always = simple.always();
+        // SECURITY: what stands beside opaque words may give them another meaning, as in
+        // `X=...; eval "$X"`. An answer to them is to the whole line.
+        if subject.opaque.is_some() {
+            self.command.trim().clone_into(&mut subject.source);
+        }
         subject
     }
 
@@ -174,8 +184,8 @@ impl Spawn {
             }
             RedirectOp::Duplicate => (false, false),
         };
-        let read = reads.then(|| handle::subjects("read", &file));
-        let write = writes.then(|| handle::subjects("edit", &file));
+        let read = reads.then(|| handle::subjects(Touch::Read, &file));
+        let write = writes.then(|| handle::subjects(Touch::Write, &file));
         Touched::Subjects(read.into_iter().chain(write).flatten().collect())
     }
 }

@@ -5,13 +5,14 @@ use crate::{
     call::Tag,
     host::{Host, ResolveError},
 };
-use policy::{Action, Ruleset, Subject, decide};
+use policy::{Action, Arguments, Ruleset, Subject, decide};
 use std::sync::Arc;
 
 /// Resolves paths to opaque handles, whatever the rules; tells little more.
 pub struct Scout<'s> {
     host: &'s dyn Host,
     rules: Arc<Ruleset>,
+    arguments: Arguments,
 }
 
 impl std::fmt::Debug for Scout<'_> {
@@ -25,6 +26,7 @@ impl<'s> Scout<'s> {
         Self {
             host: call.live.parts.host,
             rules: call.live.parts.rules.current(),
+            arguments: Arc::clone(&call.live.arguments),
         }
     }
 
@@ -40,7 +42,7 @@ impl<'s> Scout<'s> {
     /// so an ask counts as a deny and tells nothing.
     pub fn exists(&self, handle: &Handle) -> Option<bool> {
         let access = AnyAccess::ReadFile(ReadFile::new(handle.clone()));
-        let subjects: Arc<[Subject]> = access.subjects(self.host).into();
+        let subjects: Arc<[Subject]> = access.subjects(self.host, &self.arguments).into();
         let is_allowed = decide(&self.rules, &subjects, None).action() == Action::Allow;
         is_allowed.then(|| handle.resolved().found.is_some())
     }

@@ -1,6 +1,6 @@
 //! All a call wants and how far it got with each. The untyped inside of `Grants` and `Look`.
 
-use super::{Permit, Question, Refusal, Reply, Scope};
+use super::{Keepable, Permit, Question, Refusal, Reply, Scope};
 use crate::{
     Fault, Problem,
     access::{Access, AnyAccess, Evidence, Kind, WriteFile},
@@ -8,7 +8,7 @@ use crate::{
     g1_decode::Want,
     g3_confine::{Opening, Seen},
 };
-use policy::{Action, Answer, Decision, Layer, Origin, Pattern, Rule, Subject, decide};
+use policy::{Action, Answer, Decision, Origin, Pattern, Rule, Subject, decide};
 use std::{mem, sync::Arc};
 
 pub(crate) struct Ledger<'call> {
@@ -70,7 +70,8 @@ impl<'call> Ledger<'call> {
     /// Adds a thing wanted. What was answered once in this call is not asked again: a listing after
     /// the read of what turned out to be a directory, say.
     pub(super) fn push(&mut self, access: AnyAccess) -> usize {
-        let subjects: Arc<[Subject]> = access.subjects(self.call.live.parts.host).into();
+        let live = self.call.live;
+        let subjects: Arc<[Subject]> = access.subjects(live.parts.host, &live.arguments).into();
         let is_plain = access.evidence() == Evidence::None;
         let same = |slot: &&Slot| is_plain && same_things(&slot.subjects, &subjects);
         let answer = self
@@ -224,11 +225,7 @@ async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, P
         State::Open(access) => access.evidence(),
         State::Granted(..) | State::Taken => Evidence::None,
     };
-    // What stands only under a caveat is asked each time.
-    let is_always_offered = slot
-        .subjects
-        .iter()
-        .all(|subject| subject.ask_because.is_none());
+    let keepable = Keepable::of(&live.parts.rules.current(), &slot.subjects);
     let question = Question {
         call: live.ids.call,
         tool_call_id: &live.ids.tool_call_id,
@@ -236,15 +233,25 @@ async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, P
         subjects: &slot.subjects,
         evidence,
         because,
-        is_always_offered,
+        keepable: &keepable,
     };
     let asked_by = || Box::new(because.clone());
     let who = match live.parts.approver.ask(question).await {
         Reply::Once { who } => who,
-        Reply::Always { who, scope } => {
-            if is_always_offered {
-                keep(call, scope, &slot.subjects, &who)?;
+        Reply::Always { who, scope, rules } => {
+            let kept = match &rules {
+                None => keepable.usual(),
+                Some(rules) => keepable.accepts(rules).is_ok().then_some(rules.as_slice()),
+            };
+            if let Some(rules) = kept {
+                keep(call, scope, rules, &who)?;
             }
+            who
+        }
+        Reply::Everything { who, scope } => {
+            let origin = Origin::named("an answer");
+            let all = Rule::new("*", Pattern::wildcard("*"), Action::Allow, origin);
+            keep(call, scope, &[all], &who)?;
             who
         }
         Reply::Reject { who, word } => {
@@ -266,43 +273,17 @@ async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, P
 }
 
 /// Keeps a yes before it is used, so that nobody relies on one that will be forgotten.
-fn keep(call: Tag<'_>, scope: Scope, subjects: &[Subject], who: &str) -> Result<(), Fault> {
+fn keep(call: Tag<'_>, scope: Scope, rules: &[Rule], who: &str) -> Result<(), Fault> {
     let parts = call.live.parts;
-    let rules = same_again(subjects, who);
+    let origin = Origin::named(&format!("approved by {who}"));
+    let signed = |rule: &Rule| Rule {
+        origin: origin.clone(),
+        ..rule.clone()
+    };
+    let rules: Vec<Rule> = rules.iter().map(signed).collect();
     let kept = parts.approvals.keep(scope, &rules, &call.live.ids, who);
     kept.map_err(Fault::Approval)?;
-    let layer = match scope {
-        Scope::Session => Layer::Session,
-        Scope::Project | Scope::Global => Layer::Saved,
-    };
-    parts.rules.append(layer, rules);
+    parts.rules.append(scope.layer(), rules.clone());
+    parts.approvals.hold(scope, &rules, &call.live.ids, who);
     Ok(())
-}
-
-/// Rules for exactly these things and no others.
-fn same_again(subjects: &[Subject], who: &str) -> Vec<Rule> {
-    let origin = Origin {
-        source: format!("approved by {who}").into(),
-        line: 0,
-        column: 0,
-    };
-    let exact = |subject: &Subject| {
-        let text = match subject.kind {
-            policy::SubjectKind::Command => &subject.source,
-            policy::SubjectKind::Path | policy::SubjectKind::Name => &subject.canonical,
-        };
-        Rule::new(
-            &subject.permission,
-            Pattern::exact(text),
-            Action::Allow,
-            origin.clone(),
-        )
-    };
-    let mut rules: Vec<Rule> = Vec::new();
-    for rule in subjects.iter().map(exact) {
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
-    rules
 }

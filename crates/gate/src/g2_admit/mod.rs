@@ -2,19 +2,29 @@
 //! only then do permits exist.
 
 mod grants;
+mod keepable;
 mod ledger;
 mod permit;
 mod question;
 mod refusal;
 
 pub use grants::{Grants, LATE_ASKS_MAX};
+pub use keepable::Keepable;
 pub use permit::Permit;
 pub use question::{Answers, Approvals, Approver, Question, Reply, Scope};
 pub use refusal::{Gate, Refusal};
 
+pub(crate) use keepable::words;
 pub(crate) use ledger::Ledger;
 
-use crate::{Problem, call::Tag, g1_decode::Decoded, g3_confine::Bound, tool::Prepared};
+use crate::{
+    Problem,
+    access::{AnyAccess, Declare},
+    call::{RawCall, Tag},
+    g1_decode::Decoded,
+    g3_confine::{Bound, Effects},
+    tool::Prepared,
+};
 use ledger::Stage;
 use policy::{Decision, Subject};
 use std::sync::Arc;
@@ -35,6 +45,22 @@ pub(crate) struct Sighted<'call> {
 pub(crate) struct Admitted<'call> {
     pub(crate) prepared: Box<dyn Prepared>,
     pub(crate) ledger: Ledger<'call>,
+}
+
+/// The permission of a call that only repeats what was done before.
+pub const DOOM_LOOP: &str = "doom_loop";
+
+/// Asks for it where the call only repeats what was done before. By itself and before the
+/// other gates: a call that is denied or does not fit is the one most often made again.
+pub(crate) async fn admit_repeat(call: Tag<'_>, raw: &RawCall) -> Result<(), Problem> {
+    let Some(shown) = &raw.repeats else {
+        return Ok(());
+    };
+    let wanted = AnyAccess::Declare(Declare::repeat(&raw.tool, shown));
+    let mut ledger = Ledger::open(call, vec![wanted]);
+    ledger.settle(Stage::Rest).await?;
+    let permit = ledger.take_at(0)?;
+    Effects::of(call).declare(permit).await
 }
 
 pub(crate) fn judge(call: Tag<'_>, decoded: Decoded) -> Result<Judged<'_>, Refusal> {

@@ -1,12 +1,13 @@
 //! How an ask is put, and how it may be answered.
 
+use super::Keepable;
 use crate::{
     BoxFuture,
     access::{AskUser, Evidence},
     call::{CallId, Ids},
     g3_confine::Order,
 };
-use policy::{Decision, Rule, Subject};
+use policy::{Decision, Layer, Rule, Subject};
 use std::fmt;
 
 /// Answers asks: a person, an editor, a policy, a deadline.
@@ -21,7 +22,7 @@ pub trait Approver: Send + Sync {
 }
 
 /// What an approver is shown.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// Which call.
     pub call: CallId,
@@ -35,8 +36,18 @@ pub struct Question<'a> {
     pub evidence: Evidence<'a>,
     /// Why it is asked.
     pub because: &'a Decision,
-    /// Whether [`Reply::Always`] will be kept. If not, it counts as once.
-    pub is_always_offered: bool,
+    /// What [`Reply::Always`] may keep. If nothing, it counts as once.
+    pub keepable: &'a Keepable,
+}
+
+impl Question<'_> {
+    /// Whether an always with these rules will be kept, see [`Keepable::accepts`].
+    ///
+    /// # Errors
+    /// Why not, for a person.
+    pub fn accepts(&self, rules: &[Rule]) -> Result<(), String> {
+        self.keepable.accepts(rules)
+    }
 }
 
 /// Where a yes holds that is kept.
@@ -48,6 +59,16 @@ pub enum Scope {
     Project,
     /// For this user everywhere.
     Global,
+}
+
+impl Scope {
+    /// The list in which a yes of this scope stands.
+    pub fn layer(self) -> Layer {
+        match self {
+            Self::Session => Layer::Session,
+            Self::Project | Self::Global => Layer::Saved,
+        }
+    }
 }
 
 /// `session`, `project`, `global`.
@@ -69,6 +90,9 @@ pub trait Approvals: Send + Sync {
     /// # Errors
     /// They could not be kept. The call is a fault: a person was promised that they would be.
     fn keep(&self, scope: Scope, rules: &[Rule], by: &Ids, who: &str) -> Result<(), String>;
+
+    /// They are kept, and hold in the session of that call. For who has other questions waiting.
+    fn hold(&self, _scope: Scope, _rules: &[Rule], _by: &Ids, _who: &str) {}
 }
 
 /// What an approver says.
@@ -79,9 +103,19 @@ pub enum Reply {
         /// Who said so.
         who: String,
     },
-    /// Yes, and the same exact thing again, without being asked.
+    /// Yes, and again without being asked. What [`Keepable::accepts`] refuses counts as once.
     Always {
         /// Who said so.
+        who: String,
+        /// Where it holds.
+        scope: Scope,
+        /// What is kept, as chosen or edited by a person; `None`: what is usual.
+        rules: Option<Vec<Rule>>,
+    },
+    /// Yes, and to everything that `*` asks, without being asked. It lifts no narrower ask, no denial and
+    /// no hardening.
+    Everything {
+        /// Who said so, after a warning.
         who: String,
         /// Where it holds.
         scope: Scope,

@@ -80,7 +80,7 @@ impl<'call> CallContext<'call> {
 }
 
 impl<'call> Effects<'call> {
-    pub(super) fn of(call: Tag<'call>) -> Self {
+    pub(crate) fn of(call: Tag<'call>) -> Self {
         Self { call }
     }
 
@@ -158,7 +158,7 @@ impl<'call> Effects<'call> {
             minted
         } else {
             // The rules changed since it was minted. Nobody is asked any more: only an allow will do.
-            let subjects: Arc<[Subject]> = access.subjects(parts.host).into();
+            let subjects: Arc<[Subject]> = access.subjects(parts.host, &live.arguments).into();
             let again = decide(&rules, &subjects, minted.answer());
             match again.action() {
                 Action::Allow => again,

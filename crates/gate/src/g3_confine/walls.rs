@@ -117,14 +117,17 @@ impl Walls {
 
     /// What may be shown of a walk below a directory, or of a file.
     pub fn read_filter(&self, target: &Resolved) -> ReadFilter {
-        let about = |permission| PathFilter::new(Arc::clone(&self.rules), permission);
-        let outside = (target.place == Place::Outside).then(|| about("external_directory"));
+        let about =
+            |permission, narrower| PathFilter::new(Arc::clone(&self.rules), permission, narrower);
+        let is_outside = target.place == Place::Outside;
+        let outside =
+            is_outside.then(|| about("external_directory", Some("external_directory.read")));
         let outside = outside.map(|rules| {
             let action = rules.action(&below(&target.absolute), &below(&target.absolute));
             (rules, action)
         });
         ReadFilter {
-            read: about("read"),
+            read: about("read", None),
             outside,
         }
     }

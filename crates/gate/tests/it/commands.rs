@@ -120,7 +120,7 @@ const SPELLINGS: &[(&str, Action, &[&str])] = &[
     ("echo $X", Ask, &["echo $X"]),
     ("sudo ls", Ask, &["sudo ls"]),
     ("python -c 'x'", Ask, &["python -c 'x'"]),
-    ("alias q=rm; q x", Ask, &["alias q=rm", "q x"]),
+    ("alias q=rm; q x", Ask, &["alias q=rm; q x", "q x"]),
     ("cat <<'E'\nrm x\nE", Ask, &["cat", "cat <<'E'\nrm x\nE"]),
     ("echo 'a", Ask, &["echo 'a"]),
     // A blank that is none to the shell.
@@ -404,13 +404,18 @@ fn an_empty_line_is_a_fault_of_the_arguments_and_a_comment_is_asked_whole() {
 }
 
 #[test]
-fn what_an_always_would_save_is_offered_only_where_it_is_safe() {
+fn an_always_would_keep_a_safe_prefix_or_the_very_words_or_nothing() {
     for (line, always) in [
         ("git log --oneline -5", &["git log *"][..]),
         ("ls -la && ls x", &["ls *"]),
-        ("sudo rm x", &[]),
-        ("git", &[]),
-        ("bash -c ls", &[]),
+        ("sudo rm x", &["sudo rm x"]),
+        ("git", &["git"]),
+        ("bash -c ls", &["bash -c ls"]),
+        ("rm *", &["rm *"]),
+        ("X=ls; eval \"$X\"", &["X=ls", "X=ls; eval \"$X\""]),
+        ("tollgate trust", &[]),
+        ("ls; /opt/tollgate approvals list", &[]),
+        ("tollgate check edit a", &["tollgate check edit a"]),
     ] {
         let (_, asks) = asks_of(&[], command(line));
         let [bash] = asks.as_slice() else {

@@ -269,6 +269,7 @@ fn raw(tool: &str, arguments: Value) -> RawCall {
         id: "call_1".into(),
         tool: tool.into(),
         arguments: RawArguments::Json(arguments),
+        repeats: None,
     }
 }
 

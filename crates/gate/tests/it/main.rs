@@ -9,7 +9,9 @@
 
 mod admit;
 mod commands;
+mod keep;
 mod limits;
+mod narrower;
 mod proofs;
 mod rogues;
 mod same_answer;

@@ -121,6 +121,7 @@ fn layers(dice: &mut Dice) -> RuleLayers {
         } else {
             vec![]
         },
+        ..RuleLayers::default()
     }
 }
 

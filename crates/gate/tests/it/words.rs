@@ -37,7 +37,7 @@ fn a_denial_names_the_thing_and_the_rule_and_no_file_of_ours() {
         @r#"Denied: `skill` for `a\u{202e}b\u{1b}[2J` is not allowed by the rule `skill: * = deny`. Nothing was done. Do not try the same thing in another spelling; do it another way or tell the user."#
     );
     // Told even if no rule denied it.
-    assert_snapshot!(denied(&[], path("a")), @"Denied: `edit` for `a` is not allowed (no rule allows it). Nothing was done. Do not try the same thing in another spelling; do it another way or tell the user.");
+    assert_snapshot!(denied(&[], path("a")), @"Denied: `edit` for `a` needs an approval (no rule allows it). Nothing was done. Do not try the same thing in another spelling; do it another way or tell the user.");
 }
 
 #[test]
@@ -72,6 +72,15 @@ fn an_unanswered_ask_says_why_it_was_asked_and_why_nobody_answered() {
         },
         @"Denied: `edit` for `a` needs an approval by the rule `edit: * = ask`, and nobody can give it here (the rules changed while the call was under way). Nothing was done. Go on without it and say so at the end."
     );
+}
+
+#[test]
+fn the_rule_that_decides_is_named_and_not_what_would_have_asked_without_it() {
+    let mut both = command("sudo rm x");
+    both.opaque = Some("`sudo` runs what its arguments say".into());
+    both.ask_because = Some("no sandbox holds this command: none is built in".into());
+    let denied = Refusal::Denied(decision(&[("bash", "*rm *", Deny)], both));
+    assert_snapshot!(denied, @"Denied: `bash` for `sudo rm x` is not allowed by the rule `bash: *rm * = deny`. Nothing was done. Do not try the same thing in another spelling; do it another way or tell the user.");
 }
 
 #[test]

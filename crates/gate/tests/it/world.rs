@@ -1,6 +1,6 @@
 //! What the tests share: arguments, and short ways to say how a call ended. Must not hold a test.
 
-use conform::testkit::MemoryHost;
+use conform::testkit::{MemoryHost, exactly};
 use policy::{Action, Rule};
 use serde_json::{Value, json};
 use tollgate_gate::{
@@ -28,11 +28,9 @@ pub(crate) fn file(path: &str) -> Value {
     json!({ "filePath": path })
 }
 
-pub(crate) fn session() -> Reply {
-    Reply::Always {
-        who: "ann".into(),
-        scope: Scope::Session,
-    }
+/// Yes, and to these very words in this session.
+pub(crate) fn session(question: &Question<'_>) -> Reply {
+    exactly(question, Scope::Session)
 }
 
 /// For questions that must not come.

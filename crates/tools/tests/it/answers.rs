@@ -34,6 +34,7 @@ fn put(answers: Answers) -> Result<CallOutput, NotRun> {
         id: "call_1".into(),
         tool: "question".into(),
         arguments: RawArguments::Json(json!({ "questions": [asked("one?"), asked("two?")] })),
+        repeats: None,
     };
     bench.with_room(&bench.host, &tools, &Says(answers), |room| {
         block_on(room.run(raw))
