@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use policy::Rule;
+use policy::{Action, Origin, Pattern, Rule};
 
-use crate::built_in::{BUILT_INS, BuiltIn, closed_to_readonly, our_name};
+use crate::AgentError;
+use crate::built_in::{self, BUILT_INS, BuiltIn, our_name};
 
 /// Who acts: a prompt, and rules of its own.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Agent {
     pub is_hidden: bool,
     /// Whether nothing may lift its denials and its children get no place to write.
     pub is_readonly: bool,
+    /// Whether it is ours: nobody starts it by name, and no configuration opens it.
+    pub is_system: bool,
     /// The model it wants, as `NAME/MODEL`.
     pub model: Option<String>,
     /// The temperature it wants.
@@ -32,6 +35,8 @@ pub struct Agent {
     pub steps: Option<usize>,
     /// The rules it was built with, in the order of its file.
     pub rules: Vec<Rule>,
+    /// What the user's rules for everybody do not open to it, in the order of its file.
+    pub closed: Vec<Rule>,
     /// The rules that the user's configuration has for it.
     pub configured: Vec<Rule>,
     /// What stays closed whoever opens it, in order; an allow here opens nothing. Empty unless read-only.
@@ -82,38 +87,17 @@ pub struct AgentSettings {
     pub steps: Option<usize>,
     /// Its rules, in order.
     pub rules: Vec<Rule>,
+    /// The agents it may start; they stand behind its rules.
+    pub delegate: Option<Delegate>,
 }
 
-/// Why there is no such agent to start, or no such change to make.
+/// Which agents one may start, by name or wildcard, and no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AgentError {
-    /// No agent has this name, or it is disabled.
-    Unknown {
-        /// The name.
-        name: String,
-        /// The names that a person may start.
-        known: Vec<String>,
-    },
-    /// Only another agent may start it.
-    Subagent {
-        /// The name.
-        name: String,
-        /// The names that a person may start.
-        known: Vec<String>,
-    },
-    /// It is hidden, so it cannot be the default.
-    Hidden {
-        /// The name.
-        name: String,
-    },
-    /// A built-in read-only agent stays read-only.
-    StaysReadonly {
-        /// The name.
-        name: String,
-    },
-    /// Every agent that a person may start is disabled or hidden.
-    NoneLeft,
+pub struct Delegate {
+    /// The names.
+    pub to: Vec<String>,
+    /// Where they were written.
+    pub origin: Origin,
 }
 
 /// The agents there are.
@@ -123,10 +107,10 @@ pub struct Agents(Vec<Agent>);
 impl Agents {
     /// The built-in agents, changed by these settings one after another: what one says replaces what
     /// stood before, its rules come behind those that stood before. A name that is not there yet is a
-    /// new agent that anybody may start.
+    /// new agent that anybody may start; `architect` is one with a profile.
     ///
     /// # Errors
-    /// [`AgentError::StaysReadonly`].
+    /// [`AgentError::StaysReadonly`], [`AgentError::OpensSystem`].
     pub fn with(settings: Vec<AgentSettings>) -> Result<Self, AgentError> {
         let mut all: Vec<Agent> = BUILT_INS.iter().map(BuiltIn::agent).collect();
         let mut disabled = BTreeSet::new();
@@ -141,15 +125,13 @@ impl Agents {
                 agent.change(setting)?;
                 continue;
             }
-            let mut agent = Agent::new(name);
+            let mut agent = built_in::imported(&name).unwrap_or_else(|| Agent::new(name));
             agent.change(setting)?;
             all.push(agent);
         }
         all.retain(|agent| !disabled.contains(&agent.name));
-        for agent in &mut all {
-            if agent.is_readonly {
-                agent.hard.extend(closed_to_readonly());
-            }
+        for agent in all.iter_mut().filter(|agent| agent.is_readonly) {
+            agent.close();
         }
         Ok(Self(all))
     }
@@ -167,7 +149,7 @@ impl Agents {
     /// The agent of this name for a person to start.
     ///
     /// # Errors
-    /// [`AgentError::Unknown`], [`AgentError::Subagent`].
+    /// [`AgentError::Unknown`], [`AgentError::System`], [`AgentError::Subagent`].
     pub fn primary(&self, name: &str) -> Result<&Agent, AgentError> {
         let known = || self.startable().map(|agent| agent.name.clone()).collect();
         let owned = name.to_owned();
@@ -176,7 +158,35 @@ impl Agents {
                 name: owned,
                 known: known(),
             }),
+            Some(agent) if agent.is_system => Err(AgentError::System { name: owned }),
             Some(agent) if agent.mode == Mode::Subagent => Err(AgentError::Subagent {
+                name: owned,
+                known: known(),
+            }),
+            Some(agent) => Ok(agent),
+        }
+    }
+
+    /// The agent of this name for another agent to start. Whether that one may is for the rules about
+    /// `task` to say.
+    ///
+    /// # Errors
+    /// [`AgentError::Unknown`], [`AgentError::System`], [`AgentError::NotForAgents`].
+    pub fn subagent(&self, name: &str) -> Result<&Agent, AgentError> {
+        let is_for_agents = |agent: &&Agent| agent.mode != Mode::Primary;
+        let shown = self.0.iter().filter(|agent| !agent.is_hidden);
+        let known = || {
+            let known = shown.filter(is_for_agents);
+            known.map(|agent| agent.name.clone()).collect()
+        };
+        let owned = name.to_owned();
+        match self.get(name) {
+            None => Err(AgentError::Unknown {
+                name: owned,
+                known: known(),
+            }),
+            Some(agent) if agent.is_system => Err(AgentError::System { name: owned }),
+            Some(agent) if agent.mode == Mode::Primary => Err(AgentError::NotForAgents {
                 name: owned,
                 known: known(),
             }),
@@ -205,7 +215,8 @@ impl Agents {
     }
 
     fn startable(&self) -> impl Iterator<Item = &Agent> {
-        let is_startable = |agent: &&Agent| agent.mode != Mode::Subagent && !agent.is_hidden;
+        let is_startable =
+            |agent: &&Agent| agent.mode != Mode::Subagent && !agent.is_hidden && !agent.is_system;
         self.0.iter().filter(is_startable)
     }
 }
@@ -219,13 +230,24 @@ impl Agent {
             mode: Mode::All,
             is_hidden: false,
             is_readonly: false,
+            is_system: false,
             model: None,
             temperature: None,
             steps: None,
             rules: Vec::new(),
+            closed: Vec::new(),
             configured: Vec::new(),
             hard: Vec::new(),
         }
+    }
+
+    /// Makes it read-only, once. What all such agents share stands before what is its own, so that a
+    /// list of its own may leave a hole; only ours have one.
+    pub(crate) fn close(&mut self) {
+        let (rules, hard) = built_in::readonly();
+        self.is_readonly = true;
+        self.rules.splice(0..0, rules);
+        self.hard.splice(0..0, hard);
     }
 
     /// Takes over what a file says. Its rules are no hard ones and need not be: nothing stands behind
@@ -234,6 +256,12 @@ impl Agent {
         let is_built_readonly = !self.hard.is_empty();
         if is_built_readonly && setting.is_readonly == Some(false) {
             return Err(AgentError::StaysReadonly { name: setting.name });
+        }
+        if self.is_system
+            && let Some(key) = opens(&setting)
+        {
+            let name = setting.name;
+            return Err(AgentError::OpensSystem { name, key });
         }
         let AgentSettings {
             name: _,
@@ -247,6 +275,7 @@ impl Agent {
             temperature,
             steps,
             rules,
+            delegate,
         } = setting;
         replace(&mut self.description, description);
         replace(&mut self.prompt, prompt);
@@ -257,8 +286,40 @@ impl Agent {
         self.temperature = temperature.or(self.temperature);
         self.steps = steps.or(self.steps);
         self.configured.extend(rules);
+        self.configured
+            .extend(delegate.iter().flat_map(Delegate::rules));
         Ok(())
     }
+}
+
+impl Delegate {
+    /// The same as rules about `task`.
+    fn rules(&self) -> impl Iterator<Item = Rule> {
+        let rule = |name: &str, action| {
+            let origin = self.origin.clone();
+            Rule::new("task", Pattern::wildcard(name), action, origin)
+        };
+        let allowed = self.to.iter().map(move |name| rule(name, Action::Allow));
+        [rule("*", Action::Deny)].into_iter().chain(allowed)
+    }
+}
+
+/// The key by which a setting would open an agent of ours, if one would.
+fn opens(setting: &AgentSettings) -> Option<&'static str> {
+    if setting.rules.iter().any(|it| it.action != Action::Deny) {
+        return Some("permission");
+    }
+    if setting
+        .delegate
+        .as_ref()
+        .is_some_and(|it| !it.to.is_empty())
+    {
+        return Some("delegate");
+    }
+    if setting.mode.is_some_and(|mode| mode != Mode::Primary) {
+        return Some("mode");
+    }
+    (setting.is_hidden == Some(false)).then_some("hidden")
 }
 
 fn replace<T>(old: &mut T, new: Option<T>) {
@@ -302,52 +363,3 @@ impl fmt::Display for UnknownMode {
 }
 
 impl std::error::Error for UnknownMode {}
-
-impl fmt::Display for AgentError {
-    /// For a person; characters that could deceive a terminal are escaped.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name, known } => {
-                let name = name.escape_debug();
-                write!(f, "there is no agent `{name}`; there are {}", Known(known))
-            }
-            Self::Subagent { name, known } => {
-                let name = name.escape_debug();
-                write!(
-                    f,
-                    "`{name}` is started by other agents only; there are {}",
-                    Known(known)
-                )
-            }
-            Self::Hidden { name } => {
-                let name = name.escape_debug();
-                write!(
-                    f,
-                    "the agent `{name}` is hidden, so it cannot be `default_agent`"
-                )
-            }
-            Self::StaysReadonly { name } => write!(
-                f,
-                "the agent `{}` is read-only and stays so: make an agent of another name",
-                name.escape_debug()
-            ),
-            Self::NoneLeft => f.write_str("every agent that you could start is disabled or hidden"),
-        }
-    }
-}
-
-impl std::error::Error for AgentError {}
-
-/// Names in a sentence.
-struct Known<'a>(&'a [String]);
-
-impl fmt::Display for Known<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(names) = self;
-        let names: Vec<_> = names
-            .iter()
-            .map(|name| name.escape_debug().to_string())
-            .collect();
-        f.write_str(&names.join(", "))
-    }
-}

@@ -1,28 +1,40 @@
 //! The order in which preset, agent and user rules stand.
 //! Must not test `policy`: only who is above whom.
 
-use policy::{Action, RuleBook};
-use tollgate_agent::{AgentSettings, Agents, Preset, Tier, agent, names};
+use policy::{Action, RuleBook, Subject};
+use tollgate_agent::{Agent, AgentSettings, Agents, Mode, Preset, Tier, agent, names};
 
 use crate::{bash, layers, name, path, rule};
 
 #[test]
-fn the_built_in_agents_are_these_five() {
-    let all = ["code", "plan", "ask", "general", "explore"];
-    assert_eq!(names().collect::<Vec<_>>(), all);
+fn the_built_in_agents_are_these() {
+    use Mode::{Primary, Subagent};
+    let all = [
+        ("code", Primary, "works"),
+        ("plan", Primary, "looks"),
+        ("ask", Primary, "looks"),
+        ("debug", Primary, "works"),
+        ("orchestrator", Primary, "works"),
+        ("general", Subagent, "works"),
+        ("explore", Subagent, "looks"),
+        ("scout", Subagent, "looks"),
+        ("compaction", Primary, "ours"),
+        ("title", Primary, "ours"),
+        ("summary", Primary, "ours"),
+    ];
+    let what = |agent: &Agent| match (agent.is_system, agent.is_readonly) {
+        (false, false) => "works",
+        (false, true) => "looks",
+        (true, _) => "ours",
+    };
+    let mut got = Vec::new();
     for name in names() {
         let agent = agent(name).unwrap();
-        assert_eq!(agent.name, name);
         assert!(!agent.description.is_empty() && !agent.prompt.is_empty());
+        assert_eq!(agent.is_hidden, agent.is_system, "{name}");
+        got.push((name, agent.mode, what(&agent)));
     }
-    let readonly = ["plan", "ask", "explore"];
-    for name in all {
-        assert_eq!(
-            agent(name).unwrap().is_readonly,
-            readonly.contains(&name),
-            "{name}"
-        );
-    }
+    assert_eq!(got, all);
     assert!(agent("Plan").is_none() && agent("").is_none());
 }
 
@@ -53,10 +65,56 @@ fn no_user_rule_saved_rule_or_session_rule_lets_plan_edit() {
     let mut layers = layers("plan", Preset::Normal, Tier::Partial, open());
     layers.saved = open();
     layers.session = open();
-    for file in ["a", ".plans/a.md", ".git/config", "/etc/passwd"] {
+    for file in ["a", ".git/config", "/etc/passwd", "AGENTS.md"] {
         assert_eq!(path(&layers, "edit", file), Action::Deny, "{file}");
     }
-    // The tools that edit are not offered either.
+    assert_eq!(crate::name(&layers, "sandbox_escape"), Action::Deny);
+}
+
+#[test]
+fn plan_writes_plans_and_no_file_that_only_looks_like_one() {
+    for preset in Preset::ALL {
+        let layers = layers("plan", preset, Tier::Partial, vec![]);
+        for (file, want) in [
+            (".opencode/plans/a.md", Action::Allow),
+            (".kilo/plans/a.md", Action::Allow),
+            (".plans/a.md", Action::Allow),
+            ("plans/a.md", Action::Allow),
+            ("plans/a.ts", Action::Deny),
+            ("plans/a.md/b", Action::Deny),
+            ("plans/deep/a.md", Action::Deny),
+            ("plans/../src/a.md", Action::Deny),
+            ("docs/plans/a.md", Action::Deny),
+            ("plans.md", Action::Deny),
+            (".opencode/agent/a.md", Action::Deny),
+            (".opencode/plans", Action::Deny),
+            ("/etc/plans/a.md", Action::Deny),
+        ] {
+            assert_eq!(path(&layers, "edit", file), want, "{preset} {file}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_file_is_known_by_its_real_path() {
+    let layers = layers("plan", Preset::Normal, Tier::Partial, vec![]);
+    let file = |real: &str, named: &str| {
+        let others = vec![named.to_owned(), format!("/w/{named}")];
+        let subject = Subject::path("edit", real, format!("/w/{real}"), others);
+        crate::ask(&layers, subject)
+    };
+    assert_eq!(file("plans/a.md", "plans/a.md"), Action::Allow);
+    assert_eq!(file("src/a.md", "plans/a.md"), Action::Deny);
+    assert_eq!(file("plans/a.md", "notes/a.md"), Action::Allow);
+    let outside = Subject::path("edit", "/o/a.md", "/o/a.md", vec!["plans/a.md".into()]);
+    assert_eq!(crate::ask(&layers, outside), Action::Deny);
+}
+
+#[test]
+fn a_users_denial_closes_plans_too() {
+    let user = vec![rule("edit", "*", Action::Deny)];
+    let layers = layers("plan", Preset::Normal, Tier::Partial, user);
+    assert_eq!(path(&layers, "edit", "plans/a.md"), Action::Deny);
     assert!(RuleBook::new(layers).current().disabled("edit"));
 }
 
@@ -92,7 +150,8 @@ fn a_users_rule_may_open_one_command_for_plan() {
     let user = vec![rule("bash", "git status *", Action::Allow)];
     let layers = layers("plan", Preset::Normal, Tier::Partial, user);
     assert_eq!(bash(&layers, "git status"), Action::Allow);
-    assert_eq!(bash(&layers, "git push"), Action::Ask);
+    assert_eq!(bash(&layers, "git log"), Action::Ask);
+    assert_eq!(bash(&layers, "git push"), Action::Deny);
 }
 
 #[test]
@@ -106,7 +165,7 @@ fn a_users_denial_holds_for_plan() {
     assert_eq!(bash(&layers, "ls"), Action::Deny);
 }
 
-const READONLY: [&str; 3] = ["plan", "ask", "explore"];
+const READONLY: [&str; 4] = ["plan", "ask", "explore", "scout"];
 
 #[test]
 fn no_rule_of_anybody_lets_a_read_only_agent_edit_or_leave_the_sandbox() {
@@ -128,7 +187,7 @@ fn no_rule_of_anybody_lets_a_read_only_agent_edit_or_leave_the_sandbox() {
         (layers.project, layers.session, layers.saved) = (open(), open(), open());
         for file in [
             "a",
-            "plans/a.md",
+            "docs/a.md",
             ".tollgate/plans/a.md",
             ".git/config",
             "/etc/passwd",
@@ -140,7 +199,8 @@ fn no_rule_of_anybody_lets_a_read_only_agent_edit_or_leave_the_sandbox() {
             Action::Deny,
             "{name}"
         );
-        assert!(RuleBook::new(layers).current().disabled("edit"), "{name}");
+        let is_closed = RuleBook::new(layers).current().disabled("edit");
+        assert_eq!(is_closed, name != "plan", "{name}");
     }
 }
 
@@ -149,12 +209,7 @@ fn a_tool_nobody_named_is_closed_to_read_only_agents() {
     let open = vec![rule("*", "*", Action::Allow)];
     for agent in READONLY {
         let layers = layers(agent, Preset::Normal, Tier::Partial, open.clone());
-        for tool in [
-            "some_server_tool",
-            "repo_clone",
-            "background_process",
-            "plan_enter",
-        ] {
+        for tool in ["some_server_tool", "background_process", "plan_enter"] {
             assert_eq!(name(&layers, tool), Action::Deny, "{agent} {tool}");
             let book = RuleBook::new(layers.clone());
             assert!(book.current().disabled(tool), "{agent} {tool}");
@@ -176,15 +231,86 @@ fn what_the_hard_list_leaves_open_is_as_the_preset_says() {
         }
         let outside = path(&layers, "external_directory", "/etc/*");
         assert_eq!(outside, Action::Ask, "{agent}");
-        for permission in ["glob", "grep", "webfetch", "doom_loop", "skill"] {
+        for permission in ["glob", "grep", "webfetch", "doom_loop"] {
             assert_eq!(
                 name(&layers, permission),
                 name(&code, permission),
                 "{agent} {permission}"
             );
         }
-        assert_eq!(bash(&layers, "ls"), Action::Ask, "{agent}");
     }
+}
+
+#[test]
+fn a_read_only_agent_looks_with_commands_and_runs_no_other() {
+    let user = vec![
+        rule("*", "*", Action::Allow),
+        rule("bash", "*", Action::Ask),
+    ];
+    for agent in ["plan", "ask", "explore"] {
+        for user in [vec![], user.clone()] {
+            let layers = layers(agent, Preset::Normal, Tier::Partial, user);
+            for line in ["ls", "ls -la src", "git log --oneline", "git diff HEAD"] {
+                assert_eq!(bash(&layers, line), Action::Ask, "{agent} {line}");
+            }
+            for line in [
+                "touch a",
+                "rg --pre ./x pat",
+                "sed -n '1w out' f",
+                "find . -okdir sh -c x {} +",
+                "git -C .. log",
+                "git push",
+                "cat .env",
+            ] {
+                assert_eq!(bash(&layers, line), Action::Deny, "{agent} {line}");
+            }
+            let mut opaque = Subject::command("bash", "$X a", "$X a", vec![]);
+            (opaque.is_literal, opaque.opaque) = (false, Some("a dynamic program".into()));
+            assert_eq!(crate::ask(&layers, opaque), Action::Deny, "{agent}");
+        }
+    }
+    let scout = layers("scout", Preset::Normal, Tier::Partial, user);
+    assert!(RuleBook::new(scout).current().disabled("bash"));
+}
+
+#[test]
+fn a_broad_ask_of_the_user_reaches_every_allow_it_stands_behind() {
+    let user = vec![
+        rule("bash", "git log *", Action::Allow),
+        rule("read", "src/*", Action::Allow),
+        rule("bash", "*", Action::Ask),
+        rule("bash", "git status *", Action::Allow),
+    ];
+    let layers = layers("plan", Preset::Normal, Tier::Partial, user);
+    assert_eq!(bash(&layers, "git log"), Action::Ask);
+    assert_eq!(bash(&layers, "git status"), Action::Allow);
+    assert_eq!(path(&layers, "read", "src/.env"), Action::Allow);
+}
+
+#[test]
+fn the_orchestrator_neither_edits_nor_runs_what_the_user_opened_for_all() {
+    let open = vec![rule("*", "*", Action::Allow)];
+    let layers = layers("orchestrator", Preset::Normal, Tier::Partial, open.clone());
+    assert_eq!(path(&layers, "edit", "a"), Action::Deny);
+    assert_eq!(bash(&layers, "ls"), Action::Deny);
+    let delegated = crate::ask(&layers, Subject::name("task", "general"));
+    assert_eq!(delegated, Action::Allow);
+    for tool in ["edit", "bash"] {
+        assert!(
+            RuleBook::new(layers.clone()).current().disabled(tool),
+            "{tool}"
+        );
+    }
+    let settings = AgentSettings {
+        name: "orchestrator".into(),
+        rules: vec![rule("bash", "git status *", Action::Allow)],
+        ..AgentSettings::default()
+    };
+    let agents = Agents::with(vec![settings]).unwrap();
+    let agent = agents.get("orchestrator").unwrap();
+    let own = tollgate_agent::layers(agent, Preset::Normal, Tier::Partial, open, None);
+    assert_eq!(bash(&own, "git status"), Action::Allow);
+    assert_eq!(bash(&own, "git push"), Action::Deny);
 }
 
 #[test]
@@ -194,6 +320,7 @@ fn a_read_only_agent_starts_only_agents_that_read() {
         crate::ask(&layers, policy::Subject::name("task", child))
     };
     assert_eq!(task("plan", "explore"), Action::Ask);
+    assert_eq!(task("plan", "scout"), Action::Ask);
     assert_eq!(task("plan", "general"), Action::Deny);
     assert_eq!(task("ask", "explore"), Action::Deny);
     assert_eq!(task("code", "general"), Action::Ask);
@@ -209,9 +336,9 @@ fn a_broad_allow_of_the_user_does_not_run_commands_for_a_read_only_agent() {
         let named = rule("bash", "git log *", Action::Allow);
         let denied = rule("bash", "git log --output *", Action::Deny);
         let user = vec![named, denied, broad.clone()];
-        for agent in READONLY {
+        for agent in ["plan", "ask", "explore"] {
             let layers = layers(agent, Preset::Normal, Tier::Partial, user.clone());
-            assert_eq!(bash(&layers, "touch a"), Action::Ask, "{agent} {broad}");
+            assert_eq!(bash(&layers, "touch a"), Action::Deny, "{agent} {broad}");
             assert_eq!(
                 bash(&layers, "git log -1"),
                 Action::Allow,

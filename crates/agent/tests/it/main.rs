@@ -4,7 +4,9 @@
 
 mod agents;
 mod layers;
+mod lineage;
 mod presets;
+mod strictest;
 
 use std::sync::Arc;
 
