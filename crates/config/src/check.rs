@@ -26,9 +26,36 @@ impl Reader<'_> {
                     line,
                     key: visible(&shown),
                 });
+                if shown == "mcp" {
+                    self.check_servers(&property.value);
+                }
             } else {
                 let known: Vec<_> = below(path).map(|(name, _)| name).collect();
                 self.unknown_key(property, &shown, &known);
+            }
+        }
+    }
+
+    /// Servers are not started yet, but one that never could be is told of now: people write a command
+    /// as one string.
+    fn check_servers(&mut self, servers: &Value<'_>) {
+        let Value::Object(servers) = servers else {
+            return;
+        };
+        for server in &servers.properties {
+            let Value::Object(entry) = &server.value else {
+                continue;
+            };
+            for property in &entry.properties {
+                let is_list = matches!(property.value, Value::Array(_));
+                if property.name.as_str() == "command" && !is_list {
+                    let name = visible(server.name.as_str());
+                    let found = kind(&property.value);
+                    let message =
+                        format!("`mcp.{name}.command` is an array of strings, not {found}");
+                    let help = "for example `\"command\": [\"npx\", \"server\"]`";
+                    self.fault(bytes(&property.value), &message, Some(help));
+                }
             }
         }
     }
@@ -55,6 +82,7 @@ impl Reader<'_> {
         let is_right = match (key.kind, value) {
             // Rules are checked where they are read.
             (Kind::Permission, _)
+            | (Kind::PermissionList, Value::Array(_))
             | (Kind::Text | Kind::ModelName, Value::StringLit(_))
             | (Kind::Flag, Value::BooleanLit(_)) => true,
             (Kind::Word(words), Value::StringLit(word)) => {
@@ -168,16 +196,10 @@ impl Reader<'_> {
                 "write it without quotes".to_owned()
             }
             (Kind::Word(words), _) => one_of(words),
+            (Kind::PermissionList, Value::Object(_)) => did_you_mean("permission"),
             _ => format!("for example `\"{}\": {}`", last(key.path), key.example),
         };
         self.fault(bytes(value), &message, Some(&help));
-    }
-}
-
-/// Checks the value of a key of this path alone.
-pub(crate) fn check_key(reader: &mut Reader<'_>, value: &Value<'_>, name: &str) {
-    if let Some((_, key)) = below("").find(|(known, _)| *known == name) {
-        reader.check_value(value, key, name);
     }
 }
 
@@ -199,6 +221,7 @@ pub(crate) fn expected(kind: Kind) -> &'static str {
         Kind::NamedTexts => "an object of strings",
         Kind::Switches => "an object of true and false",
         Kind::Permission => "rules",
+        Kind::PermissionList => "a list of rules",
         Kind::Object | Kind::Named | Kind::As(_) => "an object",
     }
 }

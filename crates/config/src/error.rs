@@ -160,7 +160,7 @@ fn without_secrets(text: &str) -> String {
     shown
 }
 
-fn is_deceptive(char: char) -> bool {
+pub(crate) fn is_deceptive(char: char) -> bool {
     let turns = matches!(
         char,
         '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'

@@ -1,14 +1,19 @@
 //! Takes the values of a file over. What is of the wrong kind is passed by: `check` says so.
 //! Must not do IO, or follow a reference.
 
-use agent::{AgentSettings, Mode};
+use agent::{AgentSettings, Delegate, Mode};
 use jsonc_parser::ast::{Array, Object, ObjectProp, StringLit, Value};
 use policy::{Action, Pattern, Rule, written};
 
 use crate::known::{self, alias};
-use crate::parse::{Reader, bytes, did_you_mean};
+use crate::parse::{Reader, bytes, did_you_mean, kind};
 use crate::text::{Text, refers};
 use crate::{AgentEntry, Config, Model, Network, Provider, Sandbox, Secret, Timeout, ToolOutput};
+
+/// The key that says whether edits of configuration ask. In a repository it counts for nothing.
+pub(crate) const CONFIG_EDITS: &str = "require_approval_for_config_edits";
+
+const LISTED: &str = r#"for example {"action": "edit", "resource": "src/*", "effect": "ask"}"#;
 
 impl Reader<'_> {
     /// What the root object says.
@@ -18,6 +23,7 @@ impl Reader<'_> {
             entry.settings.mode = Some(Mode::Primary);
         }
         agents.extend(self.agents(root, "agent"));
+        agents.extend(self.agents(root, "agents"));
         Config {
             rules: self.rules(root),
             agents,
@@ -26,6 +32,7 @@ impl Reader<'_> {
             default_agent: self.text_at(root, "default_agent"),
             instructions: self.texts(root, "instructions").unwrap_or_default(),
             sandbox: self.sandbox(root),
+            require_approval_for_config_edits: flag(root, CONFIG_EDITS),
             preset: word(root, "preset").and_then(|word| word.value.parse().ok()),
             tool_output: inner(root, "tool_output").map(|limits| ToolOutput {
                 max_lines: count(limits, "max_lines"),
@@ -35,7 +42,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rules of `tools`, then those of `permission`.
+    /// The rules of `tools`, then those of `permission`, then those of `permissions`.
     pub(crate) fn rules(&mut self, object: &Object<'_>) -> Vec<Rule> {
         let mut rules = Vec::new();
         if let Some(switches) = inner(object, "tools") {
@@ -44,12 +51,71 @@ impl Reader<'_> {
         if let Some(value) = at(object, "permission") {
             rules.extend(self.permission(value));
         }
-        for rule in &mut rules {
-            if let Some(ours) = alias(&rule.permission) {
-                ours.clone_into(&mut rule.permission);
-            }
+        if let Some(Value::Array(list)) = at(object, "permissions") {
+            rules.extend(list.elements.iter().filter_map(|rule| self.listed(rule)));
         }
         rules
+    }
+
+    /// A rule of the list `permissions`.
+    fn listed(&mut self, element: &Value<'_>) -> Option<Rule> {
+        let Value::Object(entry) = element else {
+            let message = format!(
+                "a rule of `permissions` is an object, not {}",
+                kind(element)
+            );
+            self.fault(bytes(element), &message, Some(LISTED));
+            return None;
+        };
+        self.each_once(entry);
+        for property in &entry.properties {
+            if !["action", "resource", "effect"].contains(&property.name.as_str()) {
+                let message = format!(
+                    "a rule of `permissions` has no key `{}`",
+                    property.name.as_str()
+                );
+                self.fault(bytes(&property.name), &message, Some(LISTED));
+            }
+        }
+        let mut part = |key| {
+            let word = word(entry, key);
+            if word.is_none() {
+                let message = format!("a rule of `permissions` has a string `{key}`");
+                self.fault(bytes(element), &message, Some(LISTED));
+            }
+            word
+        };
+        let (name, resource, effect) = (part("action"), part("resource"), part("effect"));
+        let (name, resource, effect) = (name?, resource?, effect?);
+        self.permission_name(name, &name.value);
+        self.no_reference(name, &name.value);
+        self.no_reference(resource, &resource.value);
+        let action = match effect.value.parse::<Action>() {
+            Ok(action) => action,
+            Err(error) => {
+                self.fault(bytes(effect), &error.to_string(), Some(LISTED));
+                return None;
+            }
+        };
+        let Some(pattern) = written::at_home(&resource.value, self.place.bearings.home) else {
+            let message = format!(
+                "`{}` needs the home directory, which is not known",
+                resource.value
+            );
+            self.fault(bytes(resource), &message, Some("write the directory out"));
+            return None;
+        };
+        match Pattern::read(&pattern) {
+            Ok(pattern) => {
+                let origin = self.origin(bytes(element).start);
+                let name = alias(&name.value).unwrap_or(&name.value);
+                Some(Rule::new(name, pattern, action, origin))
+            }
+            Err(fault) => {
+                self.fault(bytes(resource), &fault.to_string(), None);
+                None
+            }
+        }
     }
 
     /// A tool that is switched on or off, as a rule.
@@ -66,7 +132,7 @@ impl Reader<'_> {
         // COMPAT: `patch` is an older name of `apply_patch`.
         let permission = match name {
             "patch" => "edit",
-            name => policy::permission_of(name),
+            name => alias(name).unwrap_or(policy::permission_of(name)),
         };
         if permission == name {
             self.permission_name(&property.name, name);
@@ -80,7 +146,8 @@ impl Reader<'_> {
         ))
     }
 
-    fn permission(&mut self, value: &Value<'_>) -> Vec<Rule> {
+    /// The rules of a value of `permission`.
+    pub(crate) fn permission(&mut self, value: &Value<'_>) -> Vec<Rule> {
         if let Value::Object(map) = value {
             for property in &map.properties {
                 self.permission_name(&property.name, property.name.as_str());
@@ -94,7 +161,14 @@ impl Reader<'_> {
         }
         let Reader { text, place, .. } = *self;
         match written::read_rules_at(text, bytes(value), place.label, place.bearings.home) {
-            Ok(rules) => rules,
+            Ok(mut rules) => {
+                for rule in &mut rules {
+                    if let Some(ours) = alias(&rule.permission) {
+                        ours.clone_into(&mut rule.permission);
+                    }
+                }
+                rules
+            }
             Err(faults) => {
                 for fault in faults {
                     self.fault(fault.range, &fault.message, Some(&fault.help));
@@ -148,17 +222,36 @@ impl Reader<'_> {
                 name: name.to_owned(),
                 mode: word(entry, "mode").and_then(|word| word.value.parse().ok()),
                 is_hidden: flag(entry, "hidden"),
-                is_disabled: flag(entry, "disable"),
+                is_disabled: flag(entry, "disable").or(flag(entry, "disabled")),
                 is_readonly: flag(entry, "readonly"),
                 temperature: number(entry, "temperature"),
                 steps: count(entry, "steps").or(count(entry, "maxSteps")),
                 rules: self.rules(entry),
+                delegate: self.delegate(entry),
                 ..AgentSettings::default()
             },
             description: self.text_at(entry, "description"),
-            prompt: self.text_at(entry, "prompt"),
+            prompt: self
+                .text_at(entry, "prompt")
+                .or(self.text_at(entry, "system")),
             model: self.model_name(entry),
         }
+    }
+
+    /// The agents that one may start. As in rules, a name says what it is about.
+    fn delegate(&mut self, entry: &Object<'_>) -> Option<Delegate> {
+        let Value::Array(list) = at(entry, "delegate")? else {
+            return None;
+        };
+        let mut to = Vec::new();
+        for element in &list.elements {
+            if let Value::StringLit(name) = element {
+                self.no_reference(name, &name.value);
+                to.push(name.value.to_string());
+            }
+        }
+        let origin = self.origin(bytes(list).start);
+        Some(Delegate { to, origin })
     }
 
     fn providers(&mut self, root: &Object<'_>) -> Vec<Provider> {
@@ -266,7 +359,7 @@ impl Reader<'_> {
     }
 }
 
-fn at<'a, 't>(object: &'a Object<'t>, key: &str) -> Option<&'a Value<'t>> {
+pub(crate) fn at<'a, 't>(object: &'a Object<'t>, key: &str) -> Option<&'a Value<'t>> {
     let mut properties = object.properties.iter();
     let found = properties.find(|property| property.name.as_str() == key)?;
     Some(&found.value)

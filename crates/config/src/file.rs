@@ -1,8 +1,8 @@
 //! Reads one configuration file from the disk.
 //! Must not look for a file, or wait for one that is none.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::parse::{Place, parse_user};
@@ -50,7 +50,49 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     if !kind.is_file() {
         return Err("it is not a regular file".to_owned());
     }
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    text_of(File::open(path).map_err(|error| error.to_string())?)
+}
+
+/// The same for a file that must be no link, whatever is put in its place meanwhile.
+pub(crate) fn read_unlinked(path: &Path) -> Result<String, String> {
+    let before = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
+    if !before.is_file() {
+        return Err("it is not a regular file, or a link to one".to_owned());
+    }
+    let file = open_unlinked(path).map_err(|error| error.to_string())?;
+    let after = file.metadata().map_err(|error| error.to_string())?;
+    if !is_same(&before, &after) {
+        return Err("it was another file a moment ago".to_owned());
+    }
+    text_of(file)
+}
+
+#[cfg(unix)]
+fn open_unlinked(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+fn open_unlinked(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn is_same(before: &Metadata, after: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    after.is_file() && before.dev() == after.dev() && before.ino() == after.ino()
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, after: &Metadata) -> bool {
+    after.is_file()
+}
+
+fn text_of(file: File) -> Result<String, String> {
     let mut bytes = Vec::new();
     (file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > FILE_BYTES_MAX {

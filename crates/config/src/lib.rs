@@ -8,22 +8,35 @@ mod discover;
 mod error;
 mod extract;
 mod file;
+mod folder;
+mod ignore;
+pub mod import;
+mod item;
 mod known;
+mod loaded;
 mod manual;
+mod markdown;
+mod modes;
 mod parse;
 mod project;
+mod regex;
 mod settings;
+mod sources;
 mod table;
 mod text;
+mod yaml;
 
-pub use discover::{Found, Level, Loaded, Sources, discover};
+pub use discover::discover;
 pub use error::{ConfigError, Fault, render, render_with};
 pub use file::{FILE_BYTES_MAX, load};
+pub use folder::repository_of;
+pub use item::{Item, ItemKind, Standing, Trust};
+pub use loaded::{Found, Level, Loaded};
 pub use manual::{reference, schema};
 pub use parse::parse;
-pub use project::Inert;
 pub use settings::{
     AgentEntry, Config, ConfigWarning, Model, Network, Provider, Sandbox, Timeout, ToolOutput,
     Unused,
 };
+pub use sources::{MANAGED_DIRS, Sources, Variables};
 pub use text::{Reference, Secret, Text, Unresolved};

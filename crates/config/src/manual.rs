@@ -31,6 +31,16 @@ pub fn schema() -> Value {
                     },
                 ],
             },
+            "rule": {
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string"},
+                    "resource": {"type": "string"},
+                    "effect": action,
+                },
+                "required": ["action", "resource", "effect"],
+                "additionalProperties": false,
+            },
             "permission": {
                 "anyOf": [
                     action,
@@ -75,6 +85,7 @@ fn schema_of(key: &Key) -> Value {
         }
         // A reference with anything beside it loses that in this draft of JSON Schema.
         Kind::Permission => json!({"allOf": [{"$ref": "#/definitions/permission"}]}),
+        Kind::PermissionList => json!({"type": "array", "items": {"$ref": "#/definitions/rule"}}),
         Kind::Object => Value::Object(object_below(key.path)),
         Kind::Named => named(key.path),
         Kind::As(path) => named(path),

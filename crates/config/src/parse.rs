@@ -59,11 +59,44 @@ pub(crate) fn parse_user(text: &str, place: Place<'_>) -> Result<Config, ConfigE
     })
 }
 
+/// Reads a text that is the value of the key `permission`.
+pub(crate) fn parse_permission(text: &str, place: Place<'_>) -> Result<Config, ConfigError> {
+    read_value(text, place, |reader, value| {
+        let rules = value.map(|value| reader.permission(value));
+        if rules.is_none() {
+            reader.fault(
+                0..0,
+                "there are no rules",
+                Some(r#"for example {"edit": "ask"}"#),
+            );
+        }
+        Some(Config {
+            rules: rules.unwrap_or_default(),
+            warnings: std::mem::take(&mut reader.warnings),
+            ..Config::default()
+        })
+    })
+}
+
 /// Reads the root object of a text and hands it on; nothing comes of a text with faults.
 pub(crate) fn read_root<T>(
     text: &str,
     place: Place<'_>,
     read: impl FnOnce(&mut Reader<'_>, &Object<'_>) -> T,
+) -> Result<T, ConfigError> {
+    read_value(text, place, |reader, value| match value {
+        Some(Value::Object(root)) => Some(read(reader, root)),
+        other => {
+            reader.no_object(other);
+            None
+        }
+    })
+}
+
+fn read_value<T>(
+    text: &str,
+    place: Place<'_>,
+    read: impl FnOnce(&mut Reader<'_>, Option<&Value<'_>>) -> Option<T>,
 ) -> Result<T, ConfigError> {
     // Some editors put a byte order mark first; it is no part of the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -82,13 +115,7 @@ pub(crate) fn read_root<T>(
             reader.syntax(&error);
             None
         }
-        Ok(parsed) => match parsed.value.as_ref() {
-            Some(Value::Object(root)) => Some(read(&mut reader, root)),
-            other => {
-                reader.no_object(other);
-                None
-            }
-        },
+        Ok(parsed) => read(&mut reader, parsed.value.as_ref()),
     };
     match found {
         Some(found) if reader.faults.is_empty() => Ok(found),

@@ -1,77 +1,141 @@
-//! Reads a configuration file of a repository nobody has trusted: its rules, and no more.
-//! Must not take anything else over, however harmless it looks.
+//! Reads a configuration file of a repository: its rules always, all else only as far as it is trusted.
+//! Must not take anything over that nobody trusts, however harmless it looks.
 
-use std::fmt;
+use std::mem;
+use std::path::Path;
 
+use jsonc_parser::ast::{Object, ObjectProp, Value};
 use policy::Rule;
 
-use crate::check::check_key;
-use crate::error::visible;
+use crate::extract::CONFIG_EDITS;
+use crate::item::{is_named, is_rules};
 use crate::known::nearest;
-use crate::parse::{Place, bytes, read_root};
-use crate::{ConfigError, ConfigWarning};
-
-/// A key of a project file that has no effect, because nobody has trusted the project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inert {
-    /// The file.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The key.
-    pub key: String,
-}
-
-impl fmt::Display for Inert {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, line, key } = self;
-        write!(f, "{file}:{line}: `{key}`")
-    }
-}
+use crate::parse::{Place, Reader, bytes, read_root};
+use crate::{Config, ConfigError, Item, Trust};
 
 /// What is taken from a project file.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectFile {
+    /// What is trusted, and all warnings.
+    pub(crate) config: Config,
+    /// The rules that nobody trusts: they only tighten.
     pub(crate) rules: Vec<Rule>,
-    pub(crate) inert: Vec<Inert>,
-    pub(crate) warnings: Vec<ConfigWarning>,
+    pub(crate) items: Vec<Item>,
 }
 
 /// The keys that are rules.
-const RULES: [&str; 2] = ["permission", "tools"];
+const RULES: [&str; 3] = ["permission", "permissions", "tools"];
 
-/// Reads the text of a project file.
+/// Reads the text of a project file; `file` is its real path.
 ///
 /// # Errors
-/// The text or a rule in it is wrong. Then its denials would silently not hold, so nothing runs.
-pub(crate) fn parse_project(text: &str, place: Place<'_>) -> Result<ProjectFile, ConfigError> {
+/// The text, a rule in it or something that is trusted is wrong. Then its denials would silently not
+/// hold, so nothing runs.
+pub(crate) fn parse_project(
+    text: &str,
+    place: Place<'_>,
+    file: &Path,
+    trust: &Trust,
+) -> Result<ProjectFile, ConfigError> {
     read_root(text, place, |reader, root| {
-        let mut inert = Vec::new();
         reader.each_once(root);
+        let mut sorter = Sorter {
+            file,
+            trust,
+            items: Vec::new(),
+            trusted: Vec::new(),
+            rules: Vec::new(),
+        };
         for property in &root.properties {
-            let name = property.name.as_str();
-            if name == "$schema" {
-                continue;
-            }
-            if RULES.contains(&name) {
-                check_key(reader, &property.value, name);
-                continue;
-            }
-            if nearest(name, &RULES).is_some() {
-                reader.unknown_key(property, name, &RULES);
-                continue;
-            }
-            let (line, _) = reader.line_and_column(bytes(&property.name).start);
-            inert.push(Inert {
-                file: visible(place.label),
-                line,
-                key: visible(name),
-            });
+            sorter.sort(reader, property);
         }
+        let Sorter {
+            items,
+            trusted,
+            rules,
+            ..
+        } = sorter;
+        let object = |properties| Object {
+            range: root.range,
+            properties,
+        };
+        let (trusted, rules) = (object(trusted), object(rules));
+        reader.check(&rules, "", "");
+        let rules = reader.rules(&rules);
+        reader.check(&trusted, "", "");
+        let mut config = reader.config(&trusted);
+        config.warnings = mem::take(&mut reader.warnings);
+        config.unused = mem::take(&mut reader.unused);
         ProjectFile {
-            rules: reader.rules(root),
-            inert,
-            warnings: std::mem::take(&mut reader.warnings),
+            config,
+            rules,
+            items,
         }
     })
+}
+
+/// Sorts what a file says by whether it is trusted.
+struct Sorter<'s, 't> {
+    file: &'s Path,
+    trust: &'s Trust,
+    items: Vec<Item>,
+    trusted: Vec<ObjectProp<'t>>,
+    rules: Vec<ObjectProp<'t>>,
+}
+
+impl<'t> Sorter<'_, 't> {
+    fn sort(&mut self, reader: &mut Reader<'_>, property: &ObjectProp<'t>) {
+        let name = property.name.as_str();
+        if name == "$schema" {
+            return;
+        }
+        if name == CONFIG_EDITS {
+            let message = format!("project value ignored: `{name}` counts in your own files only");
+            return reader.warn(bytes(&property.name).start, &message, None);
+        }
+        if !RULES.contains(&name) && nearest(name, &RULES).is_some() {
+            return reader.unknown_key(property, name, &RULES);
+        }
+        if let Value::Object(named) = &property.value
+            && is_named(name)
+        {
+            let kept = self.named(reader, name, named);
+            if !kept.is_empty() {
+                let mut property = property.clone();
+                property.value = Value::Object(Object {
+                    range: named.range,
+                    properties: kept,
+                });
+                self.trusted.push(property);
+            }
+            return;
+        }
+        if self.is_trusted(reader, property, name) {
+            self.trusted.push(property.clone());
+        } else if is_rules(name) {
+            self.rules.push(property.clone());
+        }
+    }
+
+    /// Those of the names below a key that are trusted.
+    fn named(&mut self, reader: &Reader<'_>, key: &str, named: &Object<'t>) -> Vec<ObjectProp<'t>> {
+        let mut kept = Vec::new();
+        for entry in &named.properties {
+            let key = format!("{key}.{}", entry.name.as_str());
+            if self.is_trusted(reader, entry, &key) {
+                kept.push(entry.clone());
+            }
+        }
+        kept
+    }
+
+    fn is_trusted(&mut self, reader: &Reader<'_>, property: &ObjectProp<'_>, key: &str) -> bool {
+        let (line, _) = reader.line_and_column(bytes(&property.name).start);
+        let value = &property.value;
+        let text = reader.text.get(bytes(value)).unwrap_or_default();
+        let item = Item::of_value((self.file, line), key, (text, value), self.trust);
+        let is_trusted = item.is_trusted();
+        self.items.push(item);
+        is_trusted
+    }
 }

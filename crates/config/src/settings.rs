@@ -1,19 +1,21 @@
 //! What configuration files say, as values; and how one file's words follow another's.
 //! Must not read a file or a value.
 
-use std::fmt;
+use std::{fmt, mem};
 
-use agent::{AgentSettings, Preset};
-use policy::Rule;
+use agent::{AgentSettings, Delegate, Preset};
+use policy::{Action, Rule};
 
+use crate::error::visible;
 use crate::text::{Reference, Secret, Text, Unresolved};
 
 /// What one configuration file says, or several one after another.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The rules of `permission` (and of the older `tools`, in front of them), in file order.
+    /// The rules of `permission` (the older `tools` in front of them, the newer `permissions` behind), in
+    /// file order.
     pub rules: Vec<Rule>,
-    /// The entries of `agent` (and of the older `mode`, in front of them), in file order.
+    /// The entries of `agent` (the older `mode` in front of them, the newer `agents` behind), in file order.
     pub agents: Vec<AgentEntry>,
     /// The providers of language models, each once.
     pub providers: Vec<Provider>,
@@ -29,6 +31,8 @@ pub struct Config {
     pub preset: Option<Preset>,
     /// The key `tool_output`, if given.
     pub tool_output: Option<ToolOutput>,
+    /// The key `require_approval_for_config_edits`, if given; never from a repository.
+    pub require_approval_for_config_edits: Option<bool>,
     /// What is suspicious but does not stop anything, in file order.
     pub warnings: Vec<ConfigWarning>,
     /// Keys of the compatible systems that have no effect here, in file order.
@@ -158,6 +162,7 @@ impl Config {
             sandbox,
             preset,
             tool_output,
+            require_approval_for_config_edits,
             warnings,
             unused,
         } = later;
@@ -187,8 +192,35 @@ impl Config {
             replace(&mut limits.max_lines, later.max_lines);
             replace(&mut limits.max_bytes, later.max_bytes);
         }
+        replace(
+            &mut self.require_approval_for_config_edits,
+            require_approval_for_config_edits,
+        );
         self.warnings.extend(warnings);
         self.unused.extend(unused);
+    }
+
+    /// Leaves of what whoever administers the machine says only what tightens. Returns the rules for
+    /// everybody, whose allows may still take back what stands above them.
+    pub(crate) fn only_tighten(&mut self) -> Vec<Rule> {
+        for entry in &mut self.agents {
+            let AgentSettings {
+                rules, delegate, ..
+            } = &mut entry.settings;
+            rules.retain(|rule| rule.action != Action::Allow);
+            // It allows what it names.
+            if let Some(Delegate { origin, .. }) = delegate.take() {
+                self.warnings.push(ConfigWarning {
+                    source: visible(&origin.source),
+                    line: origin.line,
+                    column: origin.column,
+                    message: "`delegate` has no effect in a managed file, which opens nothing"
+                        .to_owned(),
+                    help: Some("deny `task` in the agent's `permission`".to_owned()),
+                });
+            }
+        }
+        mem::take(&mut self.rules)
     }
 
     /// What the entries of `agent` say, with references replaced, for [`agent::Agents::with`].

@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     Switches,
     /// Rules.
     Permission,
+    /// A list of rules.
+    PermissionList,
     /// An object with the keys below it.
     Object,
     /// Names with an object each, which has the keys below `*`.
@@ -71,7 +73,7 @@ const fn key(
 }
 
 /// All keys, in the order of the manual.
-pub(crate) const KEYS: [Key; 40] = [
+pub(crate) const KEYS: [Key; 47] = [
     key(
         "$schema",
         Kind::Text,
@@ -101,6 +103,20 @@ pub(crate) const KEYS: [Key; 40] = [
         "The older form of `permission`: true is `allow`, false is `deny`. These rules stand in front of those of `permission`.",
     ),
     key(
+        "permissions",
+        Kind::PermissionList,
+        "",
+        r#"[{"action": "edit", "resource": "src/*", "effect": "ask"}]"#,
+        "The same as `permission` as a list, with the names of opencode's second form (`shell` is `bash`, `subagent` is `task`). These rules stand behind those of `permission`.",
+    ),
+    key(
+        "require_approval_for_config_edits",
+        Kind::Flag,
+        "true",
+        "true",
+        "Whether edits of agents' configuration ask, whatever the rules say. In a file of a repository it counts for nothing.",
+    ),
+    key(
         "default_agent",
         Kind::Text,
         "`code`",
@@ -110,9 +126,9 @@ pub(crate) const KEYS: [Key; 40] = [
     key(
         "agent",
         Kind::Named,
-        "`code`, `plan`, `ask`, `general`, `explore`",
+        "`code`, `plan`, `ask`, `debug`, `orchestrator`, `general`, `explore`, `scout`; for Tollgate itself `compaction`, `title`, `summary`",
         r#"{"plan": {"temperature": 0.1}}"#,
-        "Agents by name: changes to a built-in one (`build` is `code`), or a new one.",
+        "Agents by name: changes to a built-in one (`build` is `code`), or a new one. `architect` is read-only and writes the Markdown that its rules open. No rule opens those that work for Tollgate itself.",
     ),
     key(
         "agent.*.description",
@@ -145,9 +161,9 @@ pub(crate) const KEYS: [Key; 40] = [
     key(
         "agent.*.readonly",
         Kind::Flag,
-        "true for `plan`, `ask` and `explore`",
+        "true for `plan`, `ask`, `explore`, `scout` and `architect`",
         "true",
-        "The agent edits nothing and stays in the sandbox whatever other rules say, and what it runs gets no place to write. A built-in read-only agent stays read-only.",
+        "The agent edits nothing and stays in the sandbox whatever other rules say, what it runs gets no place to write, and what it starts is read-only too. Only rules that name a command open commands to it. A built-in read-only agent stays read-only; `plan` writes Markdown directly in `.opencode/plans`, `.kilo/plans`, `.plans` and `plans`.",
     ),
     key(
         "agent.*.prompt",
@@ -197,6 +213,41 @@ pub(crate) const KEYS: [Key; 40] = [
         "",
         r#"{"webfetch": false}"#,
         "The older form of `permission`; these rules stand in front of it.",
+    ),
+    key(
+        "agent.*.permissions",
+        Kind::PermissionList,
+        "",
+        r#"[{"action": "edit", "resource": "*.md", "effect": "allow"}]"#,
+        "The same as a list; these rules stand behind it.",
+    ),
+    key(
+        "agent.*.delegate",
+        Kind::Texts,
+        "what its rules about `task` say",
+        r#"["explore", "review-*"]"#,
+        "The agents it may start, by name or wildcard, and no others. They stand behind its rules, and each has rules of its own.",
+    ),
+    key(
+        "agent.*.system",
+        Kind::Text,
+        "",
+        r#""You review changes.""#,
+        "Another name of `prompt`.",
+    ),
+    key(
+        "agent.*.disabled",
+        Kind::Flag,
+        "",
+        "true",
+        "Another name of `disable`.",
+    ),
+    key(
+        "agents",
+        Kind::As("agent"),
+        "",
+        r#"{"review": {"permissions": [{"action": "edit", "resource": "*", "effect": "deny"}]}}"#,
+        "Another name of `agent`.",
     ),
     key(
         "mode",
@@ -380,7 +431,6 @@ pub(crate) const UNUSED: [(&str, &[&str]); 5] = [
             "plugin",
             "reference",
             "references",
-            "require_approval_for_config_edits",
             "server",
             "share",
             "shell",
@@ -472,7 +522,7 @@ pub(crate) fn is_unused(path: &str, name: &str) -> bool {
 /// What would be lost if this key were mistyped and so had no effect, where that must not happen.
 pub(crate) fn loss(name: &str) -> Option<&'static str> {
     match name {
-        "permission" | "tools" => Some("the rules below it would not hold"),
+        "permission" | "permissions" | "tools" => Some("the rules below it would not hold"),
         "readonly" => Some("the agent would not be read-only"),
         "sandbox" => Some("the walls below it would not stand"),
         _ => None,

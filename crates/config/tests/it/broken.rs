@@ -275,11 +275,11 @@ fn a_mistyped_permission_key() {
     insta::assert_snapshot!(error, @r#"
     the configuration `t.jsonc` has a fault; nothing of it is used until it is mended
 
-      x unknown key `permissions`: the rules below it would not hold
-       ,-[t.jsonc:2:3]
+      x `permissions` is a list of rules, not an object
+       ,-[t.jsonc:2:18]
      1 | {
      2 |   "permissions": {"edit": "deny"}
-       :   ^^^^^^^^^^^^^
+       :                  ^^^^^^^^^^^^^^^^
      3 | }
        `----
       help: did you mean `permission`?
@@ -657,11 +657,11 @@ fn an_agents_mistyped_permission_key() {
     insta::assert_snapshot!(error, @r#"
     the configuration `t.jsonc` has 2 faults; nothing of it is used until it is mended
 
-      x unknown key `agent.review.permissions`: the rules below it would not hold
-       ,-[t.jsonc:3:16]
+      x `agent.review.permissions` is a list of rules, not an object
+       ,-[t.jsonc:3:31]
      2 |   "agent": {
      3 |     "review": {"permissions": {"edit": "deny"}, "read_only": true}
-       :                ^^^^^^^^^^^^^
+       :                               ^^^^^^^^^^^^^^^^
      4 |   }
        `----
       help: did you mean `permission`?

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use policy::{Action, Layer, RuleBook, RuleLayers, Subject, decide};
 use tempfile::TempDir;
-use tollgate_config::{ConfigError, Level, Loaded, Sources, discover, render};
+use tollgate_config::{ConfigError, Level, Loaded, Sources, Variables, discover, render};
 
 /// A home with a configuration folder, and a repository with a workspace in it.
-struct World {
+pub(crate) struct World {
     folder: TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let world = Self { folder };
         fs::create_dir_all(world.path("repo/.git")).unwrap();
@@ -23,18 +23,18 @@ impl World {
         world
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.folder.path()).unwrap().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) -> &Self {
+    pub(crate) fn write(&self, name: &str, text: &str) -> &Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
         self
     }
 
-    fn sources(&self) -> Sources {
+    pub(crate) fn sources(&self) -> Sources {
         Sources {
             user_dir: Some(self.path("home/.config")),
             workspace: self.path("repo/sub/work"),
@@ -52,7 +52,7 @@ impl World {
         self.shown(&discover(&self.sources()).unwrap_err())
     }
 
-    fn shown(&self, error: &ConfigError) -> String {
+    pub(crate) fn shown(&self, error: &ConfigError) -> String {
         let text = match error {
             // Drawn, its lines would break where the name of the folder makes them.
             ConfigError::Unreadable { help, .. } => format!("{error}\nhelp: {help}"),
@@ -73,12 +73,20 @@ impl World {
     }
 }
 
-fn patterns(rules: &[policy::Rule]) -> Vec<&str> {
+pub(crate) fn patterns(rules: &[policy::Rule]) -> Vec<&str> {
     rules.iter().map(|rule| rule.pattern.text()).collect()
 }
 
+/// An environment with this text of configuration.
+pub(crate) fn content(text: &str) -> Variables {
+    Variables {
+        contents: vec![("TOLLGATE_CONFIG_CONTENT", text.into())],
+        ..Variables::default()
+    }
+}
+
 /// A file with one rule, known by its pattern.
-fn rule(pattern: &str, action: &str) -> String {
+pub(crate) fn rule(pattern: &str, action: &str) -> String {
     format!(r#"{{"permission": {{"edit": {{"{pattern}": "{action}"}}}}}}"#)
 }
 
@@ -99,7 +107,7 @@ fn the_users_files_stand_in_their_order_and_no_file_moves_a_rule_of_another() {
     world.write("named.jsonc", &rule("named", "allow"));
     let sources = Sources {
         explicit: Some(world.path("named.jsonc")),
-        content: Some(rule("content", "deny")),
+        variables: content(&rule("content", "deny")),
         ..world.sources()
     };
     let loaded = discover(&sources).unwrap();
@@ -180,15 +188,14 @@ fn nothing_but_rules_is_taken_from_a_repository() {
     assert!(config.model.is_none() && config.preset.is_none() && config.warnings.is_empty());
     assert_eq!(config.sandbox, tollgate_config::Sandbox::default());
     let inert: Vec<_> = loaded
-        .inert
-        .iter()
+        .inert()
         .map(|it| (it.line, it.key.as_str()))
         .collect();
     assert_eq!(
         inert,
         [
-            (5, "provider"),
-            (6, "mcp"),
+            (5, "provider.p"),
+            (6, "mcp.x"),
             (7, "model"),
             (7, "agent"),
             (7, "instructions"),
@@ -199,8 +206,11 @@ fn nothing_but_rules_is_taken_from_a_repository() {
     );
     let file = world.path("repo/sub/work/opencode.jsonc");
     assert_eq!(
-        loaded.inert[0].to_string(),
-        format!("{}:5: `provider`", file.display())
+        loaded.inert().next().unwrap().to_string(),
+        format!(
+            "{}:5: `provider.p` refers to the environment or to a file, which nothing in a repository may",
+            file.display()
+        )
     );
 }
 
@@ -333,7 +343,7 @@ fn a_users_file_that_cannot_be_used_stops_everything() {
             .contains("/none.json")
     );
     let sources = Sources {
-        content: Some("{\"permission\": {\"edit\": \"may\"}}".into()),
+        variables: content("{\"permission\": {\"edit\": \"may\"}}"),
         user_dir: None,
         ..world.sources()
     };
@@ -497,7 +507,7 @@ fn a_reference_to_a_file_starts_at_the_file_it_is_written_in() {
         ]
     );
     let content = Sources {
-        content: Some(text.to_owned()),
+        variables: content(text),
         ..world.sources()
     };
     assert!(
@@ -513,7 +523,7 @@ fn a_project_file_without_end_of_keys_is_read_in_time() {
     world.write("repo/opencode.json", &format!("{{{}}}", keys.join(",")));
     let loaded = world.load();
     assert_eq!(
-        (loaded.inert.len(), loaded.inert[59_999].line),
+        (loaded.items.len(), loaded.items[59_999].line),
         (60_000, 60_000)
     );
     assert!(Path::new(&loaded.found[0].name).ends_with("opencode.json"));

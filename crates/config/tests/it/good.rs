@@ -103,15 +103,131 @@ fn other_systems_names_of_permissions_hold_under_ours() {
 }
 
 #[test]
+fn every_form_of_rules_in_one_file_holds_in_its_order() {
+    let config = parse(
+        r#"{
+  "permissions": [
+    {"action": "shell", "resource": "rm *", "effect": "deny"},
+    {"action": "edit", "resource": "path:~/notes/**", "effect": "allow"},
+    {"resource": "arg:sql=SELECT * && arg:db=test", "effect": "allow", "action": "db_query"},
+  ],
+  "permission": {"bash": "ask", "lsp": null, "edit": {}, "read": {"x": null, "path:src/**": "allow"}},
+  "tools": {"webfetch": false, "shell": true},
+  "agents": {"a": {"permissions": [{"action": "subagent", "resource": "*", "effect": "deny"}],
+    "permission": "ask", "system": "hello", "disabled": false}}
+}"#,
+        "t.jsonc",
+        Some("/home/u"),
+    );
+    let config = config.unwrap();
+    let shown = |rules: &[Rule]| rules.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        shown(&config.rules),
+        [
+            "webfetch \"*\" deny (t.jsonc:8:13)",
+            "bash \"*\" allow (t.jsonc:8:32)",
+            "bash \"*\" ask (t.jsonc:7:18)",
+            "read \"path:src/**\" allow (t.jsonc:7:78)",
+            "bash \"rm *\" deny (t.jsonc:3:5)",
+            "edit \"path:/home/u/notes/**\" allow (t.jsonc:4:5)",
+            "db_query \"arg:sql=SELECT * && arg:db=test\" allow (t.jsonc:5:5)",
+        ]
+    );
+    let agent = &config.agents[0];
+    assert_eq!(
+        shown(&agent.settings.rules),
+        [
+            "* \"*\" ask (t.jsonc:10:19)",
+            "task \"*\" deny (t.jsonc:9:36)",
+        ]
+    );
+    assert_eq!(agent.prompt.as_ref().unwrap().plain(), Some("hello"));
+    assert_eq!(agent.settings.is_disabled, Some(false));
+    assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
+}
+
+#[test]
+fn a_list_of_rules_that_is_wrong_anywhere_is_not_used() {
+    for (wrong, about) in [
+        (
+            r#"{"action": "edit", "resource": "a", "effect": "dney"}"#,
+            "`dney` is not an action",
+        ),
+        (r#"{"action": "edit", "resource": "a"}"#, "`effect`"),
+        (
+            r#"{"action": "edit", "resource": 1, "effect": "deny"}"#,
+            "`resource`",
+        ),
+        (
+            r#"{"action": "edit", "resource": "a", "effect": "deny", "efect": "allow"}"#,
+            "`efect`",
+        ),
+        (
+            r#"{"action": "edit", "action": "bash", "resource": "a", "effect": "deny"}"#,
+            "twice",
+        ),
+        (
+            r#"{"action": "edit", "resource": "{env:X}/*", "effect": "deny"}"#,
+            "refers",
+        ),
+        (
+            r#"{"action": "edit", "resource": "~/x", "effect": "deny"}"#,
+            "home directory",
+        ),
+        (
+            r#"{"action": "edit", "resource": "arg:x", "effect": "deny"}"#,
+            "condition",
+        ),
+        (r#""edit""#, "an object"),
+    ] {
+        let text = format!(r#"{{"permissions": [{wrong}]}}"#);
+        let error = parse(&text, "t.jsonc", None).unwrap_err();
+        assert!(
+            tollgate_config::render(&error).contains(about),
+            "{wrong}: {}",
+            tollgate_config::render(&error)
+        );
+    }
+}
+
+#[test]
+fn whether_edits_of_configuration_ask_is_read() {
+    let said = |text| read(text).require_approval_for_config_edits;
+    assert_eq!(
+        said(r#"{"require_approval_for_config_edits": false}"#),
+        Some(false)
+    );
+    assert_eq!(said("{}"), None);
+}
+
+#[test]
+fn the_agents_that_one_may_start_are_read_with_their_place() {
+    let said = |text| read(text).agents.remove(0).settings.delegate;
+    let some =
+        said("{\"agent\": {\"x\":\n  {\"delegate\": [\"explore\", \"review-*\"]}}}").unwrap();
+    assert_eq!(some.to, ["explore", "review-*"]);
+    assert_eq!((some.origin.line, some.origin.column), (2, 16));
+    assert_eq!(
+        said(r#"{"agent": {"x": {"delegate": []}}}"#).unwrap().to,
+        [""; 0]
+    );
+    assert_eq!(said(r#"{"agent": {"x": {}}}"#), None);
+    for wrong in [r#""explore""#, "[1]", r#"["{env:WHO}"]"#] {
+        let text = format!(r#"{{"agent": {{"x": {{"delegate": {wrong}}}}}}}"#);
+        assert!(parse(&text, "t.jsonc", None).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_key_nobody_knows_is_told_with_the_nearest_known_one() {
     assert_eq!(
         warnings(
-            "{\n  \"presset\": 1,\n  \"agents\": {}, \"providers\": {},\n  \"tool_output\": {\"maxlines\": 1},\n  \"agent\": {\"plan\": {\"promt\": \"x\"}}, \"strange\": 1\n}"
+            "{\n  \"presset\": 1,\n  \"agens\": {}, \"providers\": {},\n  \"tool_output\": {\"maxlines\": 1},\n  \"agent\": {\"plan\": {\"promt\": \"x\"}}, \"strange\": 1\n}"
         ),
         [
             "t.jsonc:2:3: the key `presset` is not known and has no effect (did you mean `preset`?)",
-            "t.jsonc:3:3: the key `agents` is not known and has no effect (did you mean `agent`?)",
-            "t.jsonc:3:17: the key `providers` is not known and has no effect (did you mean `provider`?)",
+            "t.jsonc:3:3: the key `agens` is not known and has no effect (did you mean `agent`?)",
+            "t.jsonc:3:16: the key `providers` is not known and has no effect (did you mean `provider`?)",
             "t.jsonc:4:19: the key `tool_output.maxlines` is not known and has no effect (did you mean `max_lines`?)",
             "t.jsonc:5:22: the key `agent.plan.promt` is not known and has no effect (did you mean `prompt`?)",
             "t.jsonc:5:38: the key `strange` is not known and has no effect",
@@ -122,7 +238,7 @@ fn a_key_nobody_knows_is_told_with_the_nearest_known_one() {
 #[test]
 fn keys_of_the_compatible_systems_are_listed_and_not_warned_of() {
     let config = read(
-        "{\n  \"mcp\": {\"x\": {\"command\": \"npx y\"}}, \"theme\": 1,\n  \"agent\": {\"plan\": {\"color\": \"#ff0000\"}},\n  \"provider\": {\"a\": {\"npm\": \"x\", \"models\": {\"m\": {\"cost\": 1}}}}\n}",
+        "{\n  \"mcp\": {\"x\": {\"command\": [\"npx\", \"y\"]}}, \"theme\": 1,\n  \"agent\": {\"plan\": {\"color\": \"#ff0000\"}},\n  \"provider\": {\"a\": {\"npm\": \"x\", \"models\": {\"m\": {\"cost\": 1}}}}\n}",
     );
     assert_eq!(config.warnings, []);
     let unused: Vec<_> = (config.unused.iter())

@@ -5,5 +5,9 @@
 mod broken;
 mod discover;
 mod good;
+mod ignore;
+mod import;
 mod load;
 mod manual;
+mod sources;
+mod trust;
