@@ -1,7 +1,7 @@
 //! The loop. A call is prepared only after the one before it has ended, so what it resolves and
 //! reads is what earlier writers left.
 
-use crate::{Event, Events, Transcript, message_id};
+use crate::{Event, Events, Transcript, loop_guard::LoopGuard, message_id};
 use gate::{
     Fault, Problem,
     authority::RootAuthority,
@@ -9,7 +9,7 @@ use gate::{
     cancel::Cancel,
     g0_offer::{DuplicateTool, Table},
     g1_decode::RawArguments,
-    g2_admit::{Approvals, Approver, Gate, Refusal},
+    g2_admit::{Approvals, Approver, DOOM_LOOP, Gate, Refusal},
     g3_confine::{Profile, Progress},
     host::{Clock, Host},
     journal::Journal,
@@ -72,6 +72,7 @@ pub struct Session<'s> {
     with: Furniture<'s>,
     messages: Vec<Message>,
     refused: Vec<Refused>,
+    guard: LoopGuard,
 }
 
 /// A call that a gate refused.
@@ -99,6 +100,8 @@ pub enum Stop {
     Model,
     /// A person rejected a call without a word about what to do instead.
     Rejected,
+    /// The model made the same calls over and over, and neither a rule nor a person let it go on.
+    Loop,
     /// Cancelled from outside.
     Cancelled,
 }
@@ -152,6 +155,7 @@ impl<'s> Session<'s> {
             with,
             messages: Vec::new(),
             refused: Vec::new(),
+            guard: LoopGuard::default(),
         }
     }
 
@@ -165,6 +169,7 @@ impl<'s> Session<'s> {
             with,
             messages,
             refused: Vec::new(),
+            guard: LoopGuard::default(),
         };
         for call in session.unanswered_calls() {
             let words =
@@ -198,6 +203,7 @@ impl<'s> Session<'s> {
     /// The model, the journal or the transcript failed. What was done until then stands in the
     /// journal.
     pub async fn run(&mut self, prompt: &str) -> Result<Ended, SessionError> {
+        self.guard = LoopGuard::default();
         self.keep(Message::User {
             text: prompt.to_owned(),
         })?;
@@ -262,7 +268,8 @@ impl<'s> Session<'s> {
                 continue;
             }
             with.events.hear(Event::CallStarted(call));
-            let result = room.run(raw(call)).await;
+            let repeats = self.guard.note(call);
+            let result = room.run(raw(call, repeats)).await;
             with.events.hear(Event::CallEnded {
                 call,
                 result: &result,
@@ -348,7 +355,7 @@ fn parts<'t>(with: &Furniture<'t>, table: &'t Table, message: &'t str) -> Parts<
 }
 
 /// The wish of a model as the gates take it.
-fn raw(call: &ToolCall) -> RawCall {
+fn raw(call: &ToolCall, repeats: Option<String>) -> RawCall {
     let arguments = match &call.arguments {
         Arguments::Json(value) => RawArguments::Json(value.clone()),
         Arguments::Text(text) => RawArguments::Text(text.clone()),
@@ -357,16 +364,29 @@ fn raw(call: &ToolCall) -> RawCall {
         id: call.id.clone(),
         tool: call.tool.clone(),
         arguments,
+        repeats,
     }
 }
 
-/// A person's plain no ends the turns; a denial by rule, or by nobody being there, does not.
+/// A person's plain no ends the turns, and so does a loop that nobody lets go on. Any other denial by
+/// rule, or by nobody being there, does not, and a word is for the model.
 fn stop_after(result: &Result<CallOutput, NotRun>) -> Option<Stop> {
-    match result {
-        Err(NotRun::Stopped(Problem::Refused(Refusal::Rejected { word: None, .. }))) => {
-            Some(Stop::Rejected)
-        }
-        Err(NotRun::Stopped(Problem::Refused(Refusal::Cancelled))) => Some(Stop::Cancelled),
-        Ok(_) | Err(_) => None,
+    let Err(NotRun::Stopped(Problem::Refused(refusal))) = result else {
+        return None;
+    };
+    let by = refusal
+        .decision()
+        .map(|by| by.subject().permission.as_str());
+    let is_loop = by == Some(DOOM_LOOP);
+    match refusal {
+        Refusal::Cancelled => Some(Stop::Cancelled),
+        Refusal::Rejected { word: Some(_), .. } => None,
+        Refusal::Rejected { word: None, .. } if !is_loop => Some(Stop::Rejected),
+        Refusal::Rejected { word: None, .. }
+        | Refusal::Denied(_)
+        | Refusal::Unanswered { .. }
+        | Refusal::TooManyLateAsks
+        | Refusal::Changed(_)
+        | Refusal::Walled(_) => is_loop.then_some(Stop::Loop),
     }
 }

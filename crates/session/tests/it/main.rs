@@ -6,6 +6,9 @@
     reason = "a test may stop where it stands"
 )]
 
+mod chain;
+mod circles;
+mod desk;
 mod ends;
 mod provider;
 mod scene;

@@ -89,6 +89,8 @@ pub(crate) struct Scene {
     pub(crate) bench: Bench,
     pub(crate) turns: Value,
     pub(crate) tools: Vec<AnyTool>,
+    /// What the user says, each when the model has nothing more to call.
+    pub(crate) prompts: Vec<&'static str>,
     /// The transcript fails at this message.
     pub(crate) full_at: Option<usize>,
     /// The session is cancelled when this call begins.
@@ -123,6 +125,7 @@ impl Scene {
             bench,
             turns,
             tools: four(),
+            prompts: vec!["go"],
             full_at: None,
             cancel_at: None,
         }
@@ -183,7 +186,10 @@ impl Scene {
             id: "ses_1",
         };
         let mut session = Session::new(with);
-        let ended = session.run("go").await;
+        let mut ended = session.run(self.prompts[0]).await;
+        for prompt in &self.prompts[1..] {
+            ended = session.run(prompt).await;
+        }
         let messages = session.messages().to_vec();
         Played {
             ended,
