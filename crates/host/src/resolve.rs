@@ -9,11 +9,13 @@ use crate::{
 use gate::host::{FileId, HostError, Place, ResolveError, Resolved};
 use rustix::{
     fd::{AsFd, BorrowedFd},
-    fs::{AtFlags, CWD, statat},
+    fs::{AtFlags, CWD, readlinkat, statat},
     io::Errno,
 };
 use std::{
+    ffi::OsString,
     io,
+    os::unix::ffi::OsStringExt,
     path::{Component, Path, PathBuf},
 };
 
@@ -31,6 +33,17 @@ impl Machine {
     pub(crate) fn resolve(&self, path: &str) -> Result<Resolved, ResolveError> {
         if path.is_empty() || path.contains('\0') {
             return Err(ResolveError("a path is empty or holds a NUL".into()));
+        }
+        // Taken for a name, it would be a file of the workspace that nobody meant.
+        if let Some((scheme, _)) = path.split_once("://")
+            && !scheme.is_empty()
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        {
+            return Err(ResolveError(format!(
+                "`{path}` is a URL, not a path; give the path of the file itself"
+            )));
         }
         self.check_workspace().map_err(ResolveError)?;
         let lost = || {
@@ -202,11 +215,15 @@ pub(crate) fn failed(target: &Resolved, error: impl Into<io::Error>) -> HostErro
     HostError::Failed(format!("`{}`: {}", target.real, error.into()))
 }
 
+/// Most links to nothing that are followed one after another, as many as the kernel follows.
+const HOPS_MAX: usize = 40;
+
 /// The real path behind `asked`, and what stands there. What does not exist is taken as it is written,
-/// below the deepest directory that does.
+/// below the deepest directory that does; a link to it leads there, for that is where a write would go.
 fn follow(asked: &Path) -> Result<(PathBuf, Option<FileId>), Lost> {
     let mut existing = asked.to_path_buf();
     let mut rest = Vec::new();
+    let mut hops = 0;
     loop {
         match real(&existing) {
             Ok((mut real, id)) => {
@@ -214,6 +231,11 @@ fn follow(asked: &Path) -> Result<(PathBuf, Option<FileId>), Lost> {
                 return Ok((real, rest.is_empty().then_some(id)));
             }
             Err(Errno::NOENT) if is_absent(&existing) => {}
+            Err(Errno::NOENT) if hops < HOPS_MAX => {
+                hops += 1;
+                existing = next(&existing)?;
+                continue;
+            }
             Err(_) => return Err(Lost),
         }
         match existing.components().next_back() {
@@ -223,6 +245,13 @@ fn follow(asked: &Path) -> Result<(PathBuf, Option<FileId>), Lost> {
         }
         existing.pop();
     }
+}
+
+/// Where a link leads by its own words.
+fn next(link: &Path) -> Result<PathBuf, Lost> {
+    let target = readlinkat(CWD, link, Vec::new()).map_err(|_| Lost)?;
+    let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+    Ok(link.parent().ok_or(Lost)?.join(target))
 }
 
 /// A link to nothing is there, though what it leads to is not.
@@ -235,9 +264,8 @@ fn is_absent(path: &Path) -> bool {
 fn real(path: &Path) -> rustix::io::Result<(PathBuf, FileId)> {
     use rustix::{
         fd::AsRawFd,
-        fs::{Mode, OFlags, ResolveFlags, fstat, openat2, readlinkat},
+        fs::{Mode, OFlags, ResolveFlags, fstat, openat2},
     };
-    use std::{ffi::OsString, os::unix::ffi::OsStringExt};
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let end = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
         Err(Errno::NOSYS | Errno::PERM) => return real_by_name(path),

@@ -2,6 +2,7 @@
 //! Must not reach beyond its temporary directories and the loopback.
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod cases;
 mod open;
 mod process;
 mod read;

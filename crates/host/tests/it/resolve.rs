@@ -102,12 +102,36 @@ fn what_does_not_exist_is_resolved_as_far_as_it_does() {
 }
 
 #[test]
-fn links_to_nothing_and_circles_are_errors_in_the_same_words() {
+fn a_link_to_nothing_leads_where_a_write_would_go() {
     let world = World::new();
     symlink("nothing", world.path("ws/dangling")).unwrap();
-    symlink("circle", world.path("ws/circle")).unwrap();
+    symlink("dangling", world.path("ws/twice")).unwrap();
+    symlink("../outside/new", world.path("ws/out")).unwrap();
     let host = world.host();
-    let said: Vec<String> = ["dangling", "dangling/x", "circle", "src/a.txt/x"]
+    for (asked, place, real) in [
+        ("dangling", Place::Inside, "nothing".to_owned()),
+        ("twice", Place::Inside, "nothing".to_owned()),
+        ("dangling/x", Place::Inside, "nothing/x".to_owned()),
+        (
+            "out",
+            Place::Outside,
+            world.path("outside/new").to_str().unwrap().to_owned(),
+        ),
+    ] {
+        let resolved = host.resolve(asked).unwrap();
+        assert_eq!((resolved.place, resolved.real), (place, real), "{asked}");
+        assert!(resolved.found.is_none(), "{asked}");
+    }
+}
+
+#[test]
+fn circles_and_files_on_the_way_are_errors_in_the_same_words() {
+    let world = World::new();
+    symlink("circle", world.path("ws/circle")).unwrap();
+    symlink("round", world.path("ws/about")).unwrap();
+    symlink("about", world.path("ws/round")).unwrap();
+    let host = world.host();
+    let said: Vec<String> = ["circle", "about", "circle/x", "src/a.txt/x"]
         .iter()
         .map(|path| {
             host.resolve(path)
