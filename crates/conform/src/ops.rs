@@ -9,10 +9,12 @@ use policy::{
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::guarded::{Asked, is_protected};
+use crate::sequence;
 use crate::vectors::{Put, Sets};
 
 /// The home of every row.
-const HOME: &str = "/home/u";
+pub(crate) const HOME: &str = "/home/u";
 
 /// The cells of one row that an answer depends on.
 pub(crate) struct Cells<'a> {
@@ -24,6 +26,8 @@ pub(crate) struct Cells<'a> {
     pub(crate) hard: &'a str,
     /// What is asked.
     pub(crate) request: &'a str,
+    /// What is right; here only to know which of many things are asked for.
+    pub(crate) expected: &'a str,
 }
 
 /// What the engine says.
@@ -81,11 +85,7 @@ pub(crate) fn put(op: &str, cells: &Cells<'_>, sets: &Sets) -> Result<Got, Strin
         }
         "ask" => {
             let asked: Asked = json(request)?;
-            let subjects = asked
-                .patterns
-                .iter()
-                .map(|it| subject(&asked.permission, it));
-            let decision = decision(cells, sets, subjects.collect())?;
+            let decision = decision(cells, sets, asked.subjects())?;
             let is_hard = matches!(
                 decision.by(),
                 AnsweredBy::Rule {
@@ -93,24 +93,24 @@ pub(crate) fn put(op: &str, cells: &Cells<'_>, sets: &Sets) -> Result<Got, Strin
                     ..
                 }
             );
-            let mark = if is_hard { "(hard)" } else { "" };
+            let mark = match (is_hard, is_protected(&decision)) {
+                (true, _) => "(hard)",
+                (false, true) => "(protected)",
+                (false, false) => "",
+            };
             format!("{}{mark}", decision.action())
         }
         "flagprefix" => return Ok(Got::Missing("prefixes that look past options")),
         "mergeDeep" => return Ok(Got::Missing("merging configuration layers")),
         "toConfig" | "mergePermission" => return Ok(Got::Missing("writing rules back")),
-        "protected" => return Ok(Got::Missing("protected paths")),
-        "sequence" => return Ok(Got::Missing("replies to several pending asks")),
+        "protected" => json::<Asked>(request)?.is_protected()?.to_string(),
+        "sequence" if request.starts_with('[') => {
+            sequence::put(&sets.rules(cells.ruleset)?, request, cells.expected)?
+        }
+        "sequence" => return Ok(Got::Missing("a course of events told in words")),
         _ => return Ok(Got::Missing("an op this suite does not know")),
     };
     Ok(Got::Answer(answer))
-}
-
-/// What an ask asks for.
-#[derive(Debug, Deserialize)]
-struct Asked {
-    permission: String,
-    patterns: Vec<String>,
 }
 
 /// The rules that a person wrote, as a list.
@@ -134,8 +134,12 @@ fn from_config(request: &str) -> Result<String, String> {
 
 /// Reads the value of a `permission` key.
 pub(crate) fn written_rules(value: &str) -> Result<Vec<Rule>, String> {
-    let text = format!("{{\"permission\": {value}}}");
-    policy::written::read_rules(&text, "vector", &["permission"], Some(HOME)).map_err(|faults| {
+    rules_at(&format!("{{\"permission\": {value}}}"), &["permission"])
+}
+
+/// Reads the rules at a place of a configuration; none if nothing stands there.
+pub(crate) fn rules_at(text: &str, place: &[&str]) -> Result<Vec<Rule>, String> {
+    policy::written::read_rules(text, "vector", place, Some(HOME)).map_err(|faults| {
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         faults.join("; ")
     })

@@ -346,6 +346,7 @@ pub fn run(text: &str, suite: &Suite) -> Result<Report, VectorError> {
                 saved: &optional(saved),
                 hard: &optional(hard),
                 request: &cell(line, input),
+                expected: &cell(line, expected),
             };
             ops::put(&op, &cells, &suite.sets).map(|got| got.with(cell(line, expected)))
         };

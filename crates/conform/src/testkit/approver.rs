@@ -61,7 +61,10 @@ impl<F: Fn(&Question<'_>) -> Reply + Send + Sync> Approver for ScriptedApprover<
             let what = format!("{} {}", subject.permission, subject.canonical);
             let diff = match question.evidence {
                 Evidence::Diff(diff) => Some(diff.to_owned()),
-                Evidence::None | Evidence::Command { .. } | Evidence::Inquiries(_) => None,
+                Evidence::None
+                | Evidence::Command { .. }
+                | Evidence::Inquiries(_)
+                | Evidence::Repeats(_) => None,
             };
             lock(&self.asked).push(Asked { what, diff });
             (self.answer)(&question)

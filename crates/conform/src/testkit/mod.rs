@@ -2,16 +2,18 @@
 //! clock, the least executor, and a room furnished with them. Must not touch the real machine.
 
 mod approver;
+mod desk;
 mod journal;
 mod machine;
 mod room;
 
 pub use approver::{Asked, ScriptedApprover};
+pub use desk::{DeskBench, ManualTimer};
 pub use journal::{Kept, MemoryApprovals, MemoryJournal, StoppedClock};
 pub use machine::{MemoryHost, WORKSPACE};
 /// What a rule says, for whoever writes the rules of a test.
 pub use policy::Action;
-pub use room::{Bench, no, nobody, yes};
+pub use room::{Bench, always, exactly, no, nobody, yes};
 
 use std::{
     future::Future,
@@ -21,7 +23,7 @@ use std::{
     thread,
 };
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -9,7 +9,7 @@ use gate::{
     cancel::Cancel,
     check::Checked,
     g0_offer::Table,
-    g2_admit::{Question, Reply},
+    g2_admit::{Question, Reply, Scope},
     g3_confine::{ChildWrites, Profile, Silent},
     host::Host,
     output::CallOutput,
@@ -42,6 +42,31 @@ pub struct Bench {
 /// Yes, this once.
 pub fn yes() -> Reply {
     Reply::Once { who: "ann".into() }
+}
+
+/// Yes, and whatever a plain always keeps.
+pub fn always(scope: Scope) -> Reply {
+    Reply::Always {
+        who: "ann".into(),
+        scope,
+        rules: None,
+    }
+}
+
+/// Yes, and to these very words again.
+pub fn exactly(question: &Question<'_>, scope: Scope) -> Reply {
+    Reply::Always {
+        who: "ann".into(),
+        scope,
+        rules: Some(
+            question
+                .keepable
+                .levels
+                .first()
+                .cloned()
+                .unwrap_or_default(),
+        ),
+    }
 }
 
 /// No, without a word.
@@ -168,6 +193,7 @@ impl Bench {
             id: "call_1".into(),
             tool: name.into(),
             arguments,
+            repeats: None,
         };
         let work = |room: &Room<'_>| block_on(must_be_send(room.run(raw)));
         let result = self.with_room(host, tools, &approver, work);
@@ -190,6 +216,7 @@ impl Bench {
             id: "call_1".into(),
             tool: name.into(),
             arguments,
+            repeats: None,
         };
         self.with_room(&self.host, tools, &approver, |room| room.check(raw))
     }

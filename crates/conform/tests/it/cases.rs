@@ -25,12 +25,22 @@ fn a_case_that_comes_out_otherwise_fails() {
 B	permission	{"rules": {"bash": "allow"}, "ask": {"permission": "bash", "pattern": "x"}}	{"action": "deny"}	compat
 C	permission	{"rules": {"edit": "deny"}, "auto_approve": true, "tool": "write", "path": "a"}	{"action": "allow"}	safety
 D	permission	{"rules": {"edit": "allow"}, "tool": "edit", "path": "/ext/a"}	{"action": "allow"}	safety
+E	permission	{"rules": {"bash": {"rm *": "deny", "*": "allow"}}, "ask": {"permission": "bash", "pattern": "rm a"}}	{"action": "allow", "lint": []}	compat
 "#,
     );
     let got: Vec<_> = report.failed.iter().map(|row| row.got.as_str()).collect();
     assert_eq!(
         (report.passed, got),
-        (0, vec!["false", "allow", "deny", "ask"])
+        (
+            0,
+            vec![
+                "false",
+                "allow",
+                "deny",
+                "ask",
+                r#"{"action":"allow","lint":["shadowed: rm *"]}"#
+            ]
+        )
     );
 }
 

@@ -41,6 +41,7 @@ fn code(text: &str) -> String {
 fn table() -> String {
     let mut all = rows("spec/vectors/permissions.tsv");
     all.extend(rows("spec/vectors/layers.tsv"));
+    all.extend(rows("spec/vectors/sequences.tsv"));
     let vectors: HashMap<String, HashMap<String, String>> = all
         .into_iter()
         .map(|row| (row["id"].clone(), row))

@@ -4,5 +4,6 @@
 mod cases;
 mod guide;
 mod hostile;
+mod literate;
 mod sequence;
 mod vectors;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tollgate_conform as conform;
 
-use conform::testkit::{Action, Bench, MemoryHost, nobody, yes};
+use conform::testkit::{Action, Bench, MemoryHost, always, exactly, nobody, yes};
 use gate::{
     Problem,
     call::NotRun,
@@ -37,13 +37,6 @@ fn bash(
     call(bench, "bash", json!({ "command": command }), answer)
 }
 
-fn always(scope: Scope) -> Reply {
-    Reply::Always {
-        who: "ann".into(),
-        scope,
-    }
-}
-
 fn is_unanswered(result: &Result<CallOutput, NotRun>) -> bool {
     let why = result.as_ref().unwrap_err();
     matches!(
@@ -55,7 +48,7 @@ fn is_unanswered(result: &Result<CallOutput, NotRun>) -> bool {
 #[test]
 fn an_always_answers_the_same_command_and_no_variant_of_it() {
     let bench = Bench::new(&[("bash", "*", Action::Ask), ("edit", "*", Action::Ask)]);
-    assert!(bash(&bench, "true", |_| always(Scope::Session)).is_ok());
+    assert!(bash(&bench, "true", |it| exactly(it, Scope::Session)).is_ok());
     assert!(bash(&bench, "true", |_| nobody()).is_ok());
     for variant in ["true > a.txt", "true x", "/bin/true", "true; cat .env"] {
         assert!(
