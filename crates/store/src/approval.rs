@@ -41,12 +41,14 @@ pub struct StoredApproval {
 }
 
 impl StoredApproval {
-    /// As a rule; its origin says who approved it.
+    /// As a rule; its origin says who approved it. A pattern that cannot be read any more stands for
+    /// its own text.
     pub fn rule(&self) -> Rule {
+        let exact = Pattern::exact(&self.pattern);
         let pattern = if self.is_exact {
-            Pattern::exact(&self.pattern)
+            exact
         } else {
-            Pattern::wildcard(&self.pattern)
+            Pattern::read(&self.pattern).unwrap_or(exact)
         };
         let source = format!("approval {} by {}", self.id, self.who);
         let origin = Origin {

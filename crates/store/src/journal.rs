@@ -10,9 +10,9 @@ use crate::{
     subjects,
 };
 use gate::journal::{Event, Journal, Record};
-use policy::{Action, AnsweredBy, Decision, Rule, Step, Subject};
+use policy::{Action, AnsweredBy, Decision, Subject};
 use rusqlite::{OptionalExtension, Row, ToSql, named_params, types::Type};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{error::Error, process, sync::OnceLock};
 
 /// A record as it was kept.
@@ -282,14 +282,18 @@ impl Ruling {
                 )
             }
         };
-        let steps: Vec<Value> = decision.trace().steps.iter().map(step).collect();
         Self {
             action: decision.action(),
             decided_by,
             generation: decision.generation(),
-            trace: Value::from(steps).to_string(),
+            trace: json!(decision.trace()).to_string(),
             asked: Some(subjects::to_json(decision.subjects())),
         }
+    }
+
+    /// Whether it rests on a yes that somebody gave to this very question.
+    pub fn is_by_approver(&self) -> bool {
+        self.decided_by.starts_with("approver ")
     }
 
     /// What was asked about; `None`: not kept, or by another version.
@@ -314,34 +318,6 @@ impl Ruling {
             asked: row.get("subjects")?,
         }))
     }
-}
-
-fn step(step: &Step) -> Value {
-    let Step {
-        step,
-        permission,
-        pattern,
-        rule,
-        action,
-        note,
-    } = step;
-    let mut value = json!({"step": step.to_string(), "permission": permission, "pattern": pattern});
-    if let Some(Rule {
-        permission,
-        pattern,
-        action,
-        origin,
-    }) = rule
-    {
-        value["rule"] = format!("{permission} {} {action}", pattern.text()).into();
-        value["origin"] =
-            json!({"file": *origin.source, "line": origin.line, "column": origin.column});
-    }
-    value["action"] = action.to_string().into();
-    if !note.is_empty() {
-        value["note"] = note.as_str().into();
-    }
-    value
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<StoredRecord> {

@@ -1,4 +1,4 @@
-//! Journal, sessions and approvals in `SQLite`, all in one file.
+//! Journal, sessions, approvals and trust in `SQLite`, all in one file.
 //!
 //! Must not decide anything, print, read the environment, or choose where the file lies.
 //!
@@ -15,6 +15,7 @@ mod place;
 mod session;
 mod store;
 mod subjects;
+mod trust;
 
 pub use approval::StoredApproval;
 pub use chain::{Broken, Verified};
@@ -23,3 +24,4 @@ pub use id::ascending_id;
 pub use journal::{Filter, Ruling, StoredEvent, StoredRecord};
 pub use session::{StoredMessage, StoredSession};
 pub use store::Store;
+pub use trust::{StoredTrust, TrustedItem};

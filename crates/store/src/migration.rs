@@ -10,6 +10,7 @@ const STEPS: &[(i64, &str)] = &[
     (1, include_str!("migration/1.sql")),
     (2, include_str!("migration/2.sql")),
     (3, include_str!("migration/3.sql")),
+    (4, include_str!("migration/4.sql")),
 ];
 
 /// The version of a file that all steps were taken on.

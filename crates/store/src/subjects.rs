@@ -41,6 +41,9 @@ fn one(subject: &Subject) -> Value {
     if !subject.is_literal {
         put("is_literal", false.into());
     }
+    if subject.is_possible {
+        put("is_possible", true.into());
+    }
     if let Some(why) = &subject.opaque {
         put("opaque", why.as_str().into());
     }
@@ -92,6 +95,7 @@ fn read_one(value: &Value) -> Option<Subject> {
         subject.narrower = Some(NARROWER.into_iter().find(|known| *known == name)?);
     }
     subject.is_literal = value.get("is_literal") != Some(&Value::Bool(false));
+    subject.is_possible = value.get("is_possible") == Some(&Value::Bool(true));
     subject.opaque = text("opaque");
     subject.ask_because = text("ask_because");
     subject.always = texts("always")?;
@@ -124,7 +128,8 @@ mod tests {
         line.ask_because = Some("no walls".into());
         line.always = vec!["rm *".into()];
         line.arguments = vec![("command".to_owned(), "'rm' x".to_owned())].into();
-        let plain = Subject::name("question", "*");
+        let mut plain = Subject::name("question", "*");
+        plain.is_possible = true;
         let all = vec![outside, line, plain];
         assert_eq!(from_json(&to_json(&all)), Some(all.clone()));
 

@@ -11,6 +11,7 @@ mod place;
 mod records;
 mod round_trip;
 mod session;
+mod trust;
 
 use gate::host::Clock;
 use std::{path::Path, sync::Arc};

@@ -79,7 +79,7 @@ fn a_store_of_a_newer_version_is_refused_and_left_alone() {
             error.cause(),
             Cause::Newer {
                 found: 99,
-                known: 3
+                known: 4
             }
         ),
         "{error:?}"
@@ -87,7 +87,7 @@ fn a_store_of_a_newer_version_is_refused_and_left_alone() {
     assert!(
         error
             .to_string()
-            .ends_with("(schema 99, this one knows 3); update tollgate"),
+            .ends_with("(schema 99, this one knows 4); update tollgate"),
         "{error}"
     );
     assert_eq!(fs::read(&path).unwrap(), before);

@@ -74,7 +74,7 @@ fn an_intent_and_its_outcome_come_back_with_the_decision_and_who_made_it() {
     );
     let steps = trace(ruling);
     assert_eq!(steps.len(), decision.trace().steps.len());
-    assert_eq!(steps[0]["rule"], "read * ask");
+    assert_eq!(steps[0]["rule"], "read: * = ask");
     assert_eq!(steps[0]["origin"]["file"], *rule.origin.source);
     assert_eq!(steps[0]["origin"]["line"], rule.origin.line);
     assert_eq!(steps.last().unwrap()["action"], "allow");
