@@ -21,12 +21,16 @@ pub(crate) enum Command {
     Tools(ToolsArgs),
     /// Says what the gates would say, without running anything
     Check(CheckArgs),
+    /// Works on rules
+    Policy(PolicyArgs),
     /// Shows the gates at work in a small project of its own
     Tour,
     /// Lists the agents
     Agents(AgentsArgs),
     /// Lists and revokes what was approved for more than once
     Approvals(ApprovalsArgs),
+    /// Shows what a repository's configuration wants to open or run, and asks whether you trust it
+    Trust(TrustArgs),
     /// Lists and shows sessions
     Sessions(SessionsArgs),
     /// Shows the journal
@@ -43,7 +47,7 @@ pub(crate) enum Command {
 }
 
 /// What every command that judges calls needs to know.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Scene {
     /// The agent whose rules hold (the configuration's `default_agent`, else code)
     #[arg(long, value_name = "NAME")]
@@ -57,6 +61,9 @@ pub(crate) struct Scene {
     /// The rules to start from: cautious, normal, unattended (beats the configuration's `preset`)
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
+    /// Takes nothing of the repository's configuration for trusted, whatever you said before
+    #[arg(long = "no-project-trust")]
+    pub(crate) is_project_untrusted: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -141,6 +148,93 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Names past questions that the rules of now would decide otherwise
+    Diff(PolicyDiffArgs),
+    /// Turns the rules of another agent into rules of ours
+    Import(PolicyImportArgs),
+    /// Finds rules that cannot work as they were meant
+    Lint(PolicyLintArgs),
+    /// Names rules that would have spared questions you answered with yes
+    Suggest(PolicySuggestArgs),
+    /// Puts cases that you wrote to the rules, and shows those that come out otherwise
+    Test(PolicyTestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyDiffArgs {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicySource {
+    /// `settings.json` of Claude Code
+    Claude,
+    /// A file of rules of Codex
+    Codex,
+    /// A policy of Gemini CLI
+    Gemini,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyImportArgs {
+    /// Whose rules they are
+    #[arg(value_enum)]
+    pub(crate) source: PolicySource,
+    /// The file with them
+    pub(crate) file: PathBuf,
+    /// Writes to this new file in place of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyLintArgs {
+    /// Configuration files to look over (all that hold here if not given)
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicySuggestArgs {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyTestArgs {
+    /// Markdown with cases in blocks of `decisions`, below blocks of `rules` or for those that hold here
+    #[arg(value_name = "FILE.md", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AgentsArgs {
     /// As JSON
     #[arg(long)]
@@ -169,6 +263,22 @@ pub(crate) enum ApprovalsCommand {
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// A directory of the repository (the current directory if not given)
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Lists what is trusted, of all repositories
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) list: bool,
+    /// Takes trust back: in files or folders, in keys of this repository, or without any in all of it
+    #[arg(long, value_name = "PATH|KEY", num_args = 0..)]
+    pub(crate) revoke: Option<Vec<String>>,
+    /// As JSON, and without asking
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -206,6 +316,12 @@ pub(crate) struct LogArgs {
     /// One JSON record a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Holds every record against the chain of digests, and shows the last digest
+    #[arg(long, conflicts_with_all = ["call", "session"])]
+    pub(crate) verify: bool,
+    /// With --verify: a last digest that was written down before, and has to be in the chain
+    #[arg(long, value_name = "DIGEST", requires = "verify")]
+    pub(crate) head: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ pub enum Exit {
     Failed = 1,
     /// The command line, or a call's arguments, do not fit.
     Usage = 2,
-    /// An ask went unanswered, a person rejected, or `check` says deny.
+    /// An ask went unanswered, a person rejected, the model went in circles, or `check` says deny.
     Refused = 3,
     /// The configuration, or a folder of ours, cannot be used.
     Config = 4,

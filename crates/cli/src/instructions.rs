@@ -123,6 +123,7 @@ impl Reader<'_> {
             id: "instructions".into(),
             tool: "quote".into(),
             arguments,
+            repeats: None,
         };
         match room.run(raw).await {
             Ok(output) => Some(output.output),

@@ -8,6 +8,7 @@ mod args;
 mod command;
 mod error;
 mod exit;
+mod ground;
 mod instructions;
 mod own;
 mod play;
@@ -35,9 +36,11 @@ pub fn start(root: &RootAuthority) -> ExitCode {
         Command::Call(args) => command::call(root, &args),
         Command::Tools(args) => command::tools(&args),
         Command::Check(args) => command::check(root, &args),
+        Command::Policy(args) => command::policy(root, &args),
         Command::Tour => command::tour(root),
         Command::Agents(args) => command::agents(&args),
         Command::Approvals(args) => command::approvals(&args),
+        Command::Trust(args) => command::trust(&args),
         Command::Sessions(args) => command::sessions(&args),
         Command::Log(args) => command::log(&args),
         Command::Doctor(args) => command::doctor(&args),

@@ -2,7 +2,7 @@
 //! read its own long outputs. Must not touch what those files hold.
 
 use config::{Config, Reference};
-use policy::{Action, Origin, Pattern, Rule};
+use policy::{Action, Origin, Own, Pattern, Rule};
 use std::path::{Path, PathBuf};
 
 /// The variables and files that keys of the configuration are in.
@@ -23,12 +23,14 @@ pub(crate) fn keys(config: &Config) -> (Vec<String>, Vec<PathBuf>) {
 }
 
 /// SECURITY: Tollgate's own configuration decides what is allowed and may hold keys: it is neither read
-/// nor written through tools, whatever the rules say, and by whichever of its paths it is named.
-pub(crate) fn own_configuration(
+/// nor written through tools, whatever the rules say, and by whichever of its paths it is named. The state
+/// folder (journal, sessions, approvals, outputs of other sessions) needs no rule: the host resolves no
+/// path into it. The rules go behind the hard ones that are there.
+pub(crate) fn close_configuration(
+    hard: &mut Vec<Rule>,
     user_dir: Option<&Path>,
     files: impl Iterator<Item = PathBuf>,
-    is_readonly: bool,
-) -> Vec<Rule> {
+) {
     let spellings = |path: PathBuf| {
         let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
         let real = path.canonicalize().ok().filter(|real| *real != absolute);
@@ -37,27 +39,13 @@ pub(crate) fn own_configuration(
     // The folder may be made later, and then lies where the real one above it is.
     let above = user_dir.map(Path::to_owned).into_iter().flat_map(spellings);
     let folders = above.map(|dir| dir.join("tollgate")).flat_map(spellings);
-    let below = folders.map(|it| Pattern::wildcard(&format!("{}/*", it.display())));
+    let folders = folders.map(|it| Own::Folder(it.display().to_string()));
     let files = files.flat_map(spellings);
-    let exact = files.map(|it| Pattern::exact(&it.display().to_string()));
-    // A readonly agent's edits are denied whole; a narrower rule behind that would hide it from gate 0.
-    let permissions: &[&str] = if is_readonly {
-        &["read"]
-    } else {
-        &["read", "edit"]
-    };
-    let rules = |pattern: Pattern| {
-        let rule = move |name: &&str| {
-            Rule::new(
-                *name,
-                pattern.clone(),
-                Action::Deny,
-                origin("Tollgate's own configuration"),
-            )
-        };
-        permissions.iter().map(rule)
-    };
-    below.chain(exact).flat_map(rules).collect()
+    let files = files.map(|it| Own::File(it.display().to_string()));
+    let owned: Vec<Own> = folders.chain(files).collect();
+    // An agent that writes a few files is no exception: where it does, its edits are not closed whole.
+    let are_edits_closed = policy::disabled(hard, "edit");
+    hard.extend(policy::control_plane(&owned, are_edits_closed));
 }
 
 /// A session may read what it was told to look up: its own long outputs. As session rules they lift
@@ -81,5 +69,46 @@ fn origin(source: &'static str) -> Origin {
         source: source.into(),
         line: 0,
         column: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::{RuleBook, RuleLayers, Subject, decide};
+
+    fn closed(agent: &str, file: &str) -> RuleBook {
+        let mut hard = agent::agent(agent).unwrap().hard;
+        close_configuration(&mut hard, None, [PathBuf::from(file)].into_iter());
+        RuleBook::new(RuleLayers {
+            hard,
+            ..RuleLayers::default()
+        })
+    }
+
+    #[test]
+    fn a_file_of_ours_is_closed_to_an_agent_that_may_write_where_it_lies() {
+        let rules = closed("plan", "/w/plans/rules.md").current();
+        for (path, want) in [
+            ("plans/rules.md", Action::Deny),
+            ("plans/a.md", Action::Ask),
+        ] {
+            let subject = Subject::path("edit", path, format!("/w/{path}"), Vec::new());
+            let decision = decide(&rules, &[subject].into(), None);
+            assert_eq!(decision.action(), want, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_edits_nothing_is_not_offered_to() {
+        for (agent, want) in [
+            ("ask", true),
+            ("explore", true),
+            ("plan", false),
+            ("code", false),
+        ] {
+            let rules = closed(agent, "/c/rules.jsonc").current();
+            assert_eq!(rules.disabled("edit"), want, "{agent}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! What a command works with: the machine, the rules and the tools, put together from what was typed
-//! and what the environment says. The only place that reads the environment.
+//! and what the environment says. Must not decide anything.
 
 use crate::{
     args::Scene,
     error::CliError,
-    own::{self, own_configuration, own_output},
+    ground::Ground,
+    own::{self, close_configuration, own_output},
 };
-use agent::{Agent, Agents, Preset, Tier};
-use config::{Level, Loaded, Reference, Sources};
+use agent::{Agent, Tier};
+use config::{Level, Loaded};
 use gate::{
     authority::RootAuthority,
     call::{Parts, Room},
@@ -53,6 +54,8 @@ pub(crate) struct Workbench {
     pub(crate) files: Vec<String>,
     /// What stands in the repository's configuration and has no effect.
     pub(crate) inert: Vec<String>,
+    /// Whether the person knows that without being told.
+    is_told: bool,
     /// What the configuration says that is suspicious but stops nothing.
     pub(crate) warnings: Vec<String>,
     /// Gone with the workbench: the children's temporary directory, and for a check everything.
@@ -68,94 +71,9 @@ pub(crate) enum State {
     Untouched,
 }
 
-/// What the configuration says for a scene, before there is a machine.
-pub(crate) struct Ground {
-    pub(crate) agents: Agents,
-    pub(crate) agent: Agent,
-    preset: Preset,
-    loaded: Loaded,
-    home: Option<String>,
-    workspace: PathBuf,
-    user_dir: Option<PathBuf>,
-}
-
-impl Ground {
-    /// # Errors
-    /// The configuration, the agent or the preset is not there or wrong.
-    pub(crate) fn of(scene: &Scene) -> Result<Self, CliError> {
-        let home = env::var("HOME").ok();
-        let workspace = workspace(scene)?;
-        let user_dir = user_dir(home.as_deref());
-        let loaded = config::discover(&Sources {
-            user_dir: user_dir.clone(),
-            workspace: workspace.clone(),
-            explicit: scene.config.clone(),
-            content: env::var("TOLLGATE_CONFIG_CONTENT").ok(),
-            home: home.clone(),
-        });
-        let loaded = loaded.map_err(|error| CliError::config(config::render(&error)))?;
-        // Files are read later, through the gates; here their text is not needed.
-        let look_up = |reference: &Reference| match reference {
-            Reference::Env(name) => env::var(name).ok(),
-            Reference::File(_) => Some(String::new()),
-        };
-        let settings = loaded
-            .config
-            .agent_settings(&look_up)
-            .map_err(CliError::config)?;
-        let agents = Agents::with(settings).map_err(CliError::config)?;
-        let default = loaded
-            .config
-            .default_agent
-            .as_ref()
-            .map(|name| name.resolve(&look_up));
-        let default = default.transpose().map_err(CliError::config)?;
-        let agent = match &scene.agent {
-            Some(name) => agents.primary(name).map_err(CliError::usage)?,
-            None => agents
-                .default_agent(default.as_deref())
-                .map_err(CliError::config)?,
-        };
-        let agent = agent.clone();
-        let typed = scene.preset.as_deref().map(str::parse).transpose();
-        let preset = typed
-            .map_err(CliError::usage)?
-            .or(loaded.config.preset)
-            .unwrap_or_default();
-        Ok(Self {
-            agents,
-            agent,
-            preset,
-            loaded,
-            home,
-            workspace,
-            user_dir,
-        })
-    }
-}
-
-/// Looked at before a configuration is looked for in it, so that what is wrong is said of the right thing.
-fn workspace(scene: &Scene) -> Result<PathBuf, CliError> {
-    let Some(dir) = &scene.dir else {
-        return env::current_dir().map_err(|error| {
-            CliError::config(format!("the current directory cannot be used: {error}"))
-        });
-    };
-    match std::fs::metadata(dir) {
-        Ok(_) => Ok(dir.clone()),
-        Err(error) => Err(CliError::config(format!(
-            "the workspace `{}` cannot be used: {error}",
-            dir.display()
-        ))),
-    }
-}
-
-/// Where users keep configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
-fn user_dir(home: Option<&str>) -> Option<PathBuf> {
-    let given = env::var_os("XDG_CONFIG_HOME")
-        .filter(|dir| !dir.is_empty())
-        .map(PathBuf::from);
-    given.or_else(|| Some(Path::new(home?).join(".config")).filter(|dir| dir.is_absolute()))
+/// The directory that `~` stands for.
+pub(crate) fn home() -> Option<String> {
+    env::var("HOME").ok()
 }
 
 impl Workbench {
@@ -182,13 +100,16 @@ impl Workbench {
             home,
             workspace,
             user_dir,
+            is_told,
             ..
         } = Ground::of(scene)?;
+        let inert: Vec<String> = loaded.inert().map(ToString::to_string).collect();
         let Loaded {
             config,
             project,
-            inert,
+            managed,
             found,
+            ..
         } = loaded;
         let limits = limits(config.tool_output);
         let session = session.map_or_else(|| store::ascending_id("ses", now_ms()), str::to_owned);
@@ -207,19 +128,18 @@ impl Workbench {
         let tier = tier(&floor.host.confinement());
         let mut layers = agent::layers(&agent, preset, tier, config.rules.clone(), home.as_deref());
         layers.project = project;
+        layers.is_configuration_open = config.require_approval_for_config_edits == Some(false);
+        layers.hard = agent::strictest(&layers.hard, &managed);
         let own_files = found
             .iter()
-            .filter(|it| matches!(it.level, Level::User | Level::Explicit))
+            .filter(|it| matches!(it.level, Level::User | Level::Explicit | Level::Managed))
             .map(|it| PathBuf::from(&it.name))
             .chain(key_files);
-        let own = own_configuration(user_dir.as_deref(), own_files, agent.is_readonly);
-        layers.hard.extend(own);
+        close_configuration(&mut layers.hard, user_dir.as_deref(), own_files);
         let mut bench = Self::furnish(floor, agent, RuleBook::new(layers), limits);
         bench.warnings = config.warnings.iter().map(ToString::to_string).collect();
-        bench.inert = inert
-            .iter()
-            .map(|it| format!("{}:{}: {}", it.file, it.line, it.key))
-            .collect();
+        bench.is_told = is_told || inert.is_empty();
+        bench.inert = inert;
         bench.files = found.into_iter().map(|it| it.name).collect();
         bench.config = config;
         Ok(bench)
@@ -297,6 +217,7 @@ impl Workbench {
             config: config::Config::default(),
             files: Vec::new(),
             inert: Vec::new(),
+            is_told: true,
             warnings: Vec::new(),
             _scratch: scratch,
         }
@@ -340,6 +261,14 @@ impl Workbench {
         self.warnings
             .iter()
             .for_each(|warning| crate::complain(&format!("warning: {warning}")));
+        if !self.is_told {
+            let things = match self.inert.len() {
+                1 => "1 thing that this repository's configuration says has".to_owned(),
+                count => format!("{count} things that this repository's configuration says have"),
+            };
+            let way = "`tollgate trust` says why, and asks";
+            crate::complain(&format!("warning: {things} no effect: {way}"));
+        }
     }
 }
 

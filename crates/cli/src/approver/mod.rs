@@ -1,9 +1,9 @@
 //! Who answers asks at a command line: the terminal, or nobody.
 
+mod choice;
 mod question;
 mod terminal;
 
-pub(crate) use question::{render, render_inquiry};
 pub(crate) use terminal::Terminal;
 
 use crate::args::OnAsk;

@@ -1,18 +1,23 @@
 //! Asks at the terminal, and only there: standard input may be a script.
 
-use super::{render, render_inquiry};
+use super::{
+    choice::{Choice, WARNING, menu},
+    question::{render, render_inquiry, render_level, render_rule},
+};
 use gate::{
     BoxFuture,
     access::{AskUser, Inquiry},
-    g2_admit::{Answers, Approver, Question, Reply, Scope},
+    g2_admit::{Answers, Approver, Keepable, Question, Reply, Scope},
     g3_confine::Order,
 };
+use policy::{Pattern, Rule};
 use rustix::termios::{QueueSelector, tcflush};
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
     sync::Arc,
 };
+use text::escape::visible_line;
 use tokio::sync::Mutex;
 
 /// The controlling terminal. One question at a time.
@@ -33,54 +38,93 @@ impl Terminal {
         })
     }
 
+    /// Asks one thing, for a command that waits for nothing else. What was typed before does not count.
+    ///
+    /// # Errors
+    /// The terminal went away.
+    pub(crate) fn ask_now(&self, prompt: &str) -> io::Result<String> {
+        read_line(&self.file, prompt)
+    }
+
     async fn line(&self, prompt: String) -> io::Result<String> {
-        let _turn = self.turn.lock().await;
         let file = self.file.clone();
         let read = tokio::task::spawn_blocking(move || read_line(&file, &prompt));
         read.await
             .unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    async fn reply(&self, question: String, is_always_offered: bool) -> Reply {
-        let choices = if is_always_offered {
-            "o once; exactly this from now on: s in this session, p in this project, g everywhere; \
-             r reject, w reject with a word"
-        } else {
-            "o once, r reject, w reject with a word"
-        };
-        let mut prompt = format!("{question}  [{choices}] ");
+    async fn reply(&self, question: String, keepable: &Keepable) -> Reply {
+        let _turn = self.turn.lock().await;
+        let reply = self.choose(question, keepable).await;
+        reply.unwrap_or_else(|_| Reply::Nobody {
+            why: "the terminal went away".to_owned(),
+        })
+    }
+
+    async fn choose(&self, question: String, keepable: &Keepable) -> io::Result<Reply> {
+        let count = keepable.levels.len();
+        let menu = menu(count);
+        let mut prompt = format!("{question}  [{menu}] ");
         loop {
-            let Ok(line) = self.line(prompt).await else {
-                return Reply::Nobody {
-                    why: "the terminal went away".to_owned(),
-                };
-            };
+            let line = self.line(prompt).await?;
             let who = "the person at the terminal".to_owned();
-            match line.trim() {
-                "o" | "once" => return Reply::Once { who },
-                "s" | "session" if is_always_offered => {
-                    return Reply::Always {
-                        who,
-                        scope: Scope::Session,
-                    };
+            let said = match Choice::read(&line, count) {
+                Some(Choice::Once) => return Ok(Reply::Once { who }),
+                Some(Choice::Keep(scope, level)) => {
+                    let rules = keepable.levels.get(level).cloned();
+                    return Ok(Reply::Always { who, scope, rules });
                 }
-                "p" | "project" if is_always_offered => {
-                    return Reply::Always {
-                        who,
-                        scope: Scope::Project,
-                    };
+                Some(Choice::Edit(level)) => match self.edit(keepable, level).await? {
+                    Ok((scope, rules)) => {
+                        let rules = Some(rules);
+                        return Ok(Reply::Always { who, scope, rules });
+                    }
+                    Err(why) => format!("not kept: {}", visible_line(&why)),
+                },
+                Some(Choice::Everything) => {
+                    if self.line(WARNING.to_owned()).await?.trim() == "everything" {
+                        let scope = Scope::Session;
+                        return Ok(Reply::Everything { who, scope });
+                    }
+                    "not everything".to_owned()
                 }
-                "g" | "global" if is_always_offered => {
-                    return Reply::Always {
-                        who,
-                        scope: Scope::Global,
-                    };
-                }
-                "r" | "reject" => return Reply::Reject { who, word: None },
-                "w" => return self.reject_with_word(who).await,
-                _ => prompt = format!("  please answer with one letter [{choices}] "),
+                Some(Choice::Reject) => return Ok(Reply::Reject { who, word: None }),
+                Some(Choice::RejectWithWord) => return Ok(self.reject_with_word(who).await),
+                None => "please answer with one letter".to_owned(),
+            };
+            prompt = format!("  {said} [{menu}] ");
+        }
+    }
+
+    /// Lets the person write what is kept. The inner error is for them.
+    async fn edit(
+        &self,
+        keepable: &Keepable,
+        level: usize,
+    ) -> io::Result<Result<(Scope, Vec<Rule>), String>> {
+        let mut rules = keepable.levels.get(level).cloned().unwrap_or_default();
+        for rule in &mut rules {
+            let shown = render_rule(rule);
+            let typed = self.line(format!("  {shown}, or else: ")).await?;
+            if typed.trim().is_empty() {
+                continue;
+            }
+            match Pattern::read(typed.trim()) {
+                Ok(pattern) => rule.pattern = pattern,
+                Err(fault) => return Ok(Err(fault.to_string())),
             }
         }
+        if let Err(why) = keepable.accepts(&rules) {
+            return Ok(Err(why));
+        }
+        let kept = render_level(&rules);
+        let where_to =
+            format!("  keep {kept}: s in this session, p in this project, g everywhere ");
+        let line = self.line(where_to).await?;
+        Ok(match Choice::read(&line, 1) {
+            Some(Choice::Keep(scope, 0)) => Ok((scope, rules)),
+            _ => Err("no place was named".to_owned()),
+        })
     }
 
     async fn reject_with_word(&self, who: String) -> Reply {
@@ -94,6 +138,7 @@ impl Terminal {
     }
 
     async fn answers(&self, inquiries: &[Inquiry]) -> Answers {
+        let _turn = self.turn.lock().await;
         let mut answers = Vec::new();
         for inquiry in inquiries {
             match self.answer(inquiry).await {
@@ -145,8 +190,7 @@ fn read_line(file: &File, prompt: &str) -> io::Result<String> {
 
 impl Approver for Terminal {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
-        let (text, is_always_offered) = (render(&question), question.is_always_offered);
-        Box::pin(self.reply(text, is_always_offered))
+        Box::pin(self.reply(render(&question), question.keepable))
     }
 
     fn put<'a>(&'a self, inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {

@@ -1,6 +1,6 @@
 //! `tollgate agents`: who can act here.
 
-use crate::{Exit, args::AgentsArgs, error::CliError, print, workbench::Ground};
+use crate::{Exit, args::AgentsArgs, error::CliError, ground::Ground, print};
 use serde_json::{Value, json};
 use text::escape::visible_line;
 
@@ -20,7 +20,7 @@ pub(crate) fn agents(args: &AgentsArgs) -> Result<Exit, CliError> {
         let readonly = if it.is_readonly { " (readonly)" } else { "" };
         let (name, what) = (visible_line(&it.name), visible_line(&it.description));
         print(&format!(
-            "{name:<10} {:<9} {what}{readonly}\n",
+            "{name:<12} {:<9} {what}{readonly}\n",
             it.mode.to_string()
         ));
     }

@@ -47,6 +47,7 @@ pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliErr
         id: "call_1".into(),
         tool: args.tool.clone(),
         arguments,
+        repeats: None,
     };
     match block_on(&cancel, room.run(raw))? {
         Ok(output) => {

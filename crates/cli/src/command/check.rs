@@ -20,9 +20,12 @@ use gate::{
     g2_admit::Gate,
     tool::AnyTool,
 };
-use policy::{Action, Decision, Rule, RuleBook, RuleLayers, Ruleset, Step, StepKind};
-use serde_json::{Map, Value, json};
-use text::escape::{visible, visible_line};
+use policy::{
+    Action, Layer, Rule, RuleBook, RuleLayers, Ruleset, Step, StepKind,
+    explain::{closed_for_person, for_person},
+};
+use serde_json::{Value, json};
+use text::escape::visible;
 
 pub(crate) fn check(root: &RootAuthority, args: &CheckArgs) -> Result<Exit, CliError> {
     let asked = Asked::of(args)?;
@@ -47,7 +50,7 @@ pub(crate) fn check(root: &RootAuthority, args: &CheckArgs) -> Result<Exit, CliE
     let result = room.check(asked.call.clone());
     let closed = asked
         .permission(&bench)
-        .and_then(|permission| closing(&rules, permission));
+        .and_then(|permission| Closed::of(&rules, permission));
     let report = Report { result, closed };
     print(&if args.json {
         format!("{:#}\n", report.as_json())
@@ -69,6 +72,7 @@ impl Asked {
             id: "check".into(),
             tool: tool.into(),
             arguments,
+            repeats: None,
         };
         match (&args.tool, args.what.as_slice()) {
             (Some(tool), [arguments]) => {
@@ -107,24 +111,62 @@ impl Asked {
     }
 }
 
-/// The rule that takes the tools of a permission off the table.
-fn closing(rules: &Ruleset, permission: &str) -> Option<Rule> {
-    if !rules.disabled(permission) {
-        return None;
+/// A permission whose tools are not on the table, and the rule that takes them off.
+struct Closed {
+    permission: String,
+    rule: Rule,
+    layer: Layer,
+}
+
+impl Closed {
+    fn of(rules: &Ruleset, permission: &str) -> Option<Self> {
+        if !rules.disabled(permission) {
+            return None;
+        }
+        let layers = rules.layers();
+        let both = rules.base_and_project().unwrap_or_default();
+        let lists = [
+            (Layer::Base, layers.base.as_slice()),
+            (Layer::Hard, &layers.hard),
+            (Layer::Project, both),
+        ];
+        let closing = |(layer, list): (Layer, &[Rule])| {
+            let last = list.iter().rev().find(|rule| rule.is_about(permission))?;
+            let is_closing = last.action == Action::Deny && last.pattern.is_catch_all();
+            is_closing.then(|| (layer, last.clone()))
+        };
+        let (layer, rule) = lists.into_iter().find_map(closing)?;
+        let permission = permission.to_owned();
+        Some(Self {
+            permission,
+            rule,
+            layer,
+        })
     }
-    let lists = [&*rules.layers().base, &*rules.layers().hard].into_iter();
-    let lasts = lists
-        .chain(rules.base_and_project())
-        .filter_map(|list| list.iter().rev().find(|rule| rule.is_about(permission)));
-    let is_closing = |rule: &&Rule| rule.action == Action::Deny && rule.pattern.is_catch_all();
-    lasts.into_iter().find(is_closing).cloned()
+
+    fn as_text(&self) -> String {
+        closed_for_person(&self.permission, &self.rule, self.layer)
+    }
+
+    fn as_step(&self) -> Step {
+        let Self {
+            permission, rule, ..
+        } = self;
+        Step {
+            step: StepKind::Rule,
+            permission: permission.clone(),
+            pattern: rule.pattern.text().to_owned(),
+            rule: Some(rule.clone()),
+            action: Action::Deny,
+            note: String::new(),
+        }
+    }
 }
 
 /// What is printed.
 struct Report {
     result: Result<Checked, NotRun>,
-    /// The rule that closes the tool, if one does.
-    closed: Option<Rule>,
+    closed: Option<Closed>,
 }
 
 fn exit(result: &Result<Checked, NotRun>) -> Exit {
@@ -149,19 +191,23 @@ impl Report {
     }
 
     fn as_text(&self) -> String {
-        let closed = match &self.closed {
-            Some(rule) => format!("  not offered at all (gate 0), by {rule}\n"),
-            None => String::new(),
-        };
-        match &self.result {
-            Ok(checked) => {
-                let asks: Vec<String> = checked.asks.iter().map(ask_as_text).collect();
-                let traces: Vec<String> = checked.decisions.iter().map(trace_as_text).collect();
-                let (asks, traces) = (asks.concat(), traces.concat());
-                format!("{}\n{asks}{closed}why:\n{traces}", checked.action)
+        let closed = self.closed.as_ref().map(Closed::as_text);
+        match (&self.result, closed) {
+            (Ok(checked), closed) => {
+                let decisions = checked.decisions.iter().map(for_person);
+                let parts: Vec<String> = decisions.chain(closed).collect();
+                match parts.as_slice() {
+                    [only] => only.clone(),
+                    several => format!(
+                        "{}: the call needs {} things, and the strictest answer counts\n\n{}",
+                        checked.action,
+                        checked.decisions.len(),
+                        several.join("\n")
+                    ),
+                }
             }
-            Err(NotRun::UnknownTool { .. }) if self.closed.is_some() => format!("deny\n{closed}"),
-            Err(why) => format!("deny\n  {}\n", visible(&why.to_string())),
+            (Err(NotRun::UnknownTool { .. }), Some(closed)) => closed,
+            (Err(why), _) => format!("deny: {}\n", visible(&why.to_string())),
         }
     }
 
@@ -170,25 +216,12 @@ impl Report {
             Ok(checked) => {
                 let asks: Vec<Value> = checked.asks.iter().map(ask_as_json).collect();
                 let steps = checked.decisions.iter().flat_map(|it| it.trace().steps);
-                (
-                    checked.action,
-                    asks,
-                    steps.map(|step| step_as_json(&step)).collect(),
-                )
+                (checked.action, asks, steps.collect())
             }
             Err(_) => (Action::Deny, Vec::new(), Vec::new()),
         };
-        if let (Some(rule), true) = (&self.closed, trace.is_empty()) {
-            let (permission, pattern) = (rule.permission.clone(), rule.pattern.text().to_owned());
-            let (step, rule, action) = (StepKind::Rule, Some(rule.clone()), Action::Deny);
-            trace.push(step_as_json(&Step {
-                step,
-                permission,
-                pattern,
-                rule,
-                action,
-                note: String::new(),
-            }));
+        if let (Some(closed), true) = (&self.closed, trace.is_empty()) {
+            trace.push(closed.as_step());
         }
         let mut out = json!({
             "action": action.to_string(), "gate": self.gate().map(Gate::number),
@@ -216,53 +249,9 @@ impl Report {
     }
 }
 
-fn ask_as_text(ask: &CheckedAsk) -> String {
-    let patterns: Vec<String> = ask.patterns.iter().map(|it| visible_line(it)).collect();
-    format!(
-        "  {} {}: {}\n",
-        ask.decision.action(),
-        visible_line(&ask.permission),
-        patterns.join(", ")
-    )
-}
-
-fn trace_as_text(decision: &Decision) -> String {
-    let lines: Vec<String> = decision
-        .trace()
-        .steps
-        .iter()
-        .map(|step| format!("  {step}\n"))
-        .collect();
-    lines.concat()
-}
-
 fn ask_as_json(ask: &CheckedAsk) -> Value {
     json!({
         "permission": ask.permission, "patterns": ask.patterns, "always": ask.always,
         "action": ask.decision.action().to_string(),
     })
-}
-
-fn step_as_json(step: &Step) -> Value {
-    let mut out = Map::new();
-    out.insert("step".into(), step.step.to_string().into());
-    out.insert("permission".into(), step.permission.clone().into());
-    out.insert("pattern".into(), step.pattern.clone().into());
-    if let Some(rule) = &step.rule {
-        let text = format!(
-            "{}: {} = {}",
-            rule.permission,
-            rule.pattern.text(),
-            rule.action
-        );
-        out.insert("rule".into(), text.into());
-        let origin = &rule.origin;
-        let place = json!({ "file": *origin.source, "line": origin.line, "column": origin.column });
-        out.insert("origin".into(), place);
-    }
-    out.insert("action".into(), step.action.to_string().into());
-    if !step.note.is_empty() {
-        out.insert("note".into(), step.note.clone().into());
-    }
-    Value::Object(out)
 }

@@ -68,6 +68,9 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, CliError> {
         .inert
         .iter()
         .for_each(|it| print(&format!("inert      {}\n", visible_line(it))));
+    if !bench.inert.is_empty() {
+        print("trust      `tollgate trust` shows what is inert, and asks\n");
+    }
     bench
         .warnings
         .iter()

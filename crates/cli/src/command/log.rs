@@ -56,23 +56,27 @@ fn verify(store: &Store, args: &LogArgs) -> Result<Exit, CliError> {
 }
 
 fn verified_as_text(it: &Verified) -> String {
-    let mut out = format!("{} records fit the chain", it.count);
-    if it.older_count > 0 {
-        out += &format!("; {} are older than it", it.older_count);
-    }
-    out.push('\n');
+    let mut lines = vec![match it.older_count {
+        0 => format!("{} records fit the chain", it.count),
+        older => format!(
+            "{} records fit the chain; {older} are older than it",
+            it.count
+        ),
+    }];
     if let Some(broken) = &it.broken {
-        out += &format!("record {} does not: {}\n", broken.id, broken.why);
+        lines.push(format!("record {} does not: {}", broken.id, broken.why));
     }
-    match it.holds_head {
-        Some(true) => out += "the digest you gave is one of them\n",
-        Some(false) => out += "the digest you gave is none of them: the journal was cut or made anew\n",
-        None => {}
-    }
-    if let Some(head) = &it.head {
-        out += &format!("head {head}\n");
-    }
-    out
+    lines.extend(it.holds_head.map(|is_one| {
+        let words = if is_one {
+            "the digest you gave is one of them"
+        } else {
+            "the digest you gave is none of them: the journal was cut or made anew"
+        };
+        words.to_owned()
+    }));
+    lines.extend(it.head.as_ref().map(|head| format!("head {head}")));
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn as_text(it: &StoredRecord) -> String {

@@ -7,12 +7,14 @@ mod check;
 mod completions;
 mod doctor;
 mod log;
+mod policy;
 mod probe;
 mod run;
 mod sandbox;
 mod sessions;
 mod tools;
 mod tour;
+mod trust;
 
 pub(crate) use agents::agents;
 pub(crate) use approvals::approvals;
@@ -21,11 +23,13 @@ pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use doctor::doctor;
 pub(crate) use log::log;
+pub(crate) use policy::policy;
 pub(crate) use run::run;
 pub(crate) use sandbox::sandbox;
 pub(crate) use sessions::sessions;
 pub(crate) use tools::tools;
 pub(crate) use tour::tour;
+pub(crate) use trust::trust;
 
 use crate::error::CliError;
 use gate::cancel::Cancel;

@@ -106,7 +106,7 @@ fn last_of(store: &Store, workspace: &str) -> Result<String, CliError> {
 fn exit(ended: &Ended) -> Exit {
     match ended.stop {
         Stop::Cancelled => Exit::Interrupted,
-        Stop::Rejected => Exit::Refused,
+        Stop::Rejected | Stop::Loop => Exit::Refused,
         Stop::Model if ended.unanswered_count() > 0 => Exit::Refused,
         Stop::Model => Exit::Ok,
     }
@@ -124,5 +124,9 @@ fn summary(ended: &Ended) -> String {
         format!("  {id} {tool}{}\n", gate.unwrap_or_default())
     };
     let lines: Vec<String> = ended.refused.iter().map(line).collect();
-    format!("refused:\n{}", lines.concat())
+    let why = match ended.stop {
+        Stop::Loop => "ended: the model made the same calls over and over\n",
+        Stop::Model | Stop::Rejected | Stop::Cancelled => "",
+    };
+    format!("{why}refused:\n{}", lines.concat())
 }

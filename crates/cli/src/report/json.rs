@@ -16,6 +16,7 @@ impl JsonLines {
         let stop = match ended.stop {
             Stop::Model => "model",
             Stop::Rejected => "rejected",
+            Stop::Loop => "loop",
             Stop::Cancelled => "cancelled",
         };
         let refused: Vec<Value> = ended.refused.iter().map(refused).collect();

@@ -99,6 +99,87 @@ fn an_answer_for_once_or_for_the_session_of_one_call_holds_in_no_other() {
 }
 
 #[test]
+fn a_level_is_chosen_by_its_number_and_kept_as_it_was_shown() {
+    let world = world();
+    let arguments = json!({"command": "touch made | cat"}).to_string();
+    let mut terminal = Terminal::start(&world, &["call", "bash", &arguments]);
+    let ask = terminal.wait_for(PROMPT);
+    assert!(
+        ask.contains("1 bash exactly `touch made` and bash exactly `cat`")
+            && ask.contains("2 bash `touch *` and bash `cat *`"),
+        "{ask}"
+    );
+    terminal.answer("p3\n", "please answer with one letter");
+    terminal.wait_for(PROMPT);
+    terminal.answer("p2\n", "(no output)");
+    terminal.ends_with(OK);
+    check(&world, "ws", "touch other | cat a.txt", OK);
+    check(&world, "ws", "touch other | cat > a.txt; rm a.txt", REFUSED);
+    let kept = list(&world);
+    let patterns: Vec<&Value> = kept.iter().map(|it| &it["pattern"]).collect();
+    assert_eq!(patterns, ["touch *", "cat *"]);
+}
+
+#[test]
+fn a_pattern_is_edited_before_it_is_kept() {
+    let world = world();
+    let arguments = json!({"command": "touch made"}).to_string();
+    let mut terminal = Terminal::start(&world, &["call", "bash", &arguments]);
+    terminal.wait_for(PROMPT);
+    // What is about something else is not kept, and the question stands.
+    terminal.answer("e2\n", "bash `touch *`, or else: ");
+    terminal.answer("rm *\n", "not kept: `bash: rm *` is not what is asked");
+    terminal.wait_for(PROMPT);
+    terminal.answer("e2\n", "bash `touch *`, or else: ");
+    terminal.answer("touch m*\n", "keep bash `touch m*`: s in this session");
+    terminal.answer("p\n", "(no output)");
+    terminal.ends_with(OK);
+    check(&world, "ws", "touch more", OK);
+    check(&world, "ws", "touch other", REFUSED);
+}
+
+#[test]
+fn a_folder_that_was_approved_holds_its_files_and_no_folder_below() {
+    let world = World::new();
+    world.rules(r#"{"permission": {"*": "ask"}}"#);
+    fs::create_dir(world.path("ws/sub/deep")).unwrap();
+    world.put("ws/sub/deep/c.txt", "c\n");
+    let read = |path: &str| json!({ "filePath": path }).to_string();
+    let mut terminal = Terminal::start(&world, &["call", "read", &read("sub/b.txt")]);
+    let ask = terminal.wait_for(PROMPT);
+    assert!(ask.contains("2 read `path:sub/*`"), "{ask}");
+    terminal.answer("p2\n", "</content>");
+    terminal.ends_with(OK);
+    world.put("ws/sub/new.txt", "new\n");
+    for (path, code) in [
+        ("sub/new.txt", OK),
+        ("sub/deep/c.txt", REFUSED),
+        ("a.txt", REFUSED),
+    ] {
+        let line = ["call", "read", &read(path), "--on-ask", "deny"];
+        world.run(&line).ended_with(code);
+    }
+}
+
+#[test]
+fn everything_is_allowed_only_after_a_warning_and_in_this_session() {
+    let world = world();
+    let run = |command: &str| ("bash", json!({ "command": command }));
+    let mut terminal = Terminal::play(&world, &[run("touch made"), run("touch more")]);
+    terminal.wait_for(PROMPT);
+    terminal.answer("a\n", "Type `everything` to allow it: ");
+    terminal.answer("y\n", "not everything");
+    terminal.wait_for(PROMPT);
+    let warned = terminal.answer("a\n", "Type `everything` to allow it: ");
+    assert!(warned.contains("For the rest of this session"), "{warned}");
+    let rest = terminal.answer("everything\n", "done");
+    assert!(!rest.contains("wants leave to"), "{rest}");
+    terminal.ends_with(OK);
+    assert_eq!(list(&world)[0]["pattern"], "*");
+    check(&world, "ws", "touch made", REFUSED);
+}
+
+#[test]
 fn a_wildcard_in_an_approved_command_is_only_a_character() {
     let world = world();
     approve(&world, "true a*", "g");

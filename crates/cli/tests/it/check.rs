@@ -36,7 +36,7 @@ fn check_leaves_nothing(line: &[&str]) -> Ran {
 fn check_says(line: &[&str], code: i32, action: &str, says: &[&str]) -> Value {
     let line = [["check"].as_slice(), line].concat();
     let ran = check_leaves_nothing(&line).ended_with(code);
-    assert_eq!(ran.out.lines().next(), Some(action), "{ran:#?}");
+    assert!(ran.out.starts_with(&format!("{action}: ")), "{ran:#?}");
     for words in says {
         assert!(ran.out.contains(words), "`{words}` is not in {ran:#?}");
     }
@@ -119,30 +119,30 @@ fn check_action(value: &Value) {
 fn a_permission_is_judged_by_the_last_rule_that_matches() {
     let outside = "/etc/hostname";
     for (permission, pattern, code, action, says) in [
-        ("read", "a.txt", ALLOW, "allow", "read \"*\" allow"),
-        ("read", "sub/.env", DENY, "deny", "read \"*.env\" deny"),
-        ("edit", "a.txt", ASK, "ask", "edit \"*\" ask"),
-        ("edit", "sub/../a.txt", ASK, "ask", "edit: a.txt"),
-        ("edit", "sub/b.txt", ALLOW, "allow", "edit \"sub/*\" allow"),
+        ("read", "a.txt", ALLOW, "allow", "`read: * = allow`"),
+        ("read", "sub/.env", DENY, "deny", "`read: *.env = deny`"),
+        ("edit", "a.txt", ASK, "ask", "`edit: * = ask`"),
+        ("edit", "sub/../a.txt", ASK, "ask", "`a.txt` (edit)"),
+        ("edit", "sub/b.txt", ALLOW, "allow", "`edit: sub/* = allow`"),
         (
             "read",
             outside,
             DENY,
             "deny",
-            "external_directory \"*\" deny",
+            "`external_directory: * = deny`",
         ),
-        ("bash", "echo a", ALLOW, "allow", "bash \"echo *\" allow"),
-        ("bash", "ls", ASK, "ask", "bash \"*\" ask"),
+        ("bash", "echo a", ALLOW, "allow", "`bash: echo * = allow`"),
+        ("bash", "ls", ASK, "ask", "`bash: * = ask`"),
         (
             "bash",
             "echo a; /bin/rm b",
             DENY,
             "deny",
-            "bash \"rm *\" deny",
+            "`bash: rm * = deny`",
         ),
         ("bash", "echo $(date)", ASK, "ask", "cannot be told"),
-        ("bash", "echo $(rm b)", DENY, "deny", "bash \"rm *\" deny"),
-        ("todowrite", "*", DENY, "deny", "todowrite \"*\" deny"),
+        ("bash", "echo $(rm b)", DENY, "deny", "`bash: rm * = deny`"),
+        ("todowrite", "*", DENY, "deny", "`todowrite: * = deny`"),
         ("doom_loop", "bash", ASK, "ask", "presets/normal.jsonc"),
         (
             "no_such_permission",
@@ -164,49 +164,52 @@ fn a_call_is_judged_as_it_would_be_run() {
             json!({"filePath": "a.txt"}),
             ALLOW,
             "allow",
-            &["allow read: a.txt"],
+            &["allow: `a.txt` (read)"],
         ),
         (
             "read",
             json!({"filePath": ".env"}),
             DENY,
             "deny",
-            &["deny read: .env"],
+            &["deny: `.env` (read)"],
         ),
         (
             "edit",
             json!({"filePath": "a.txt", "oldString": "one", "newString": "1"}),
             ASK,
             "ask",
-            &["allow read: a.txt", "ask edit: a.txt"],
+            &["allow: `a.txt` (read)", "ask: `a.txt` (edit)"],
         ),
         (
             "write",
             json!({"filePath": "../out/new.txt", "content": "x"}),
             DENY,
             "deny",
-            &["deny external_directory: ", "/out/*"],
+            &["deny: writing outside the workspace, in `", "/out/*"],
         ),
         (
             "bash",
             json!({"command": "echo a"}),
             ALLOW,
             "allow",
-            &["allow bash: echo a"],
+            &["allow: `echo a` (bash)"],
         ),
         (
             "bash",
             json!({"command": "echo a > sub/b.txt"}),
             ALLOW,
             "allow",
-            &["allow edit: sub/b.txt", "allow bash: echo a"],
+            &[
+                "allow: `sub/b.txt` (edit)",
+                "allow: `echo a > sub/b.txt` (bash)",
+            ],
         ),
         (
             "bash",
             json!({"command": "echo a > .env"}),
             ASK,
             "ask",
-            &["ask edit: .env"],
+            &["ask: `.env` (edit)"],
         ),
     ];
     for (tool, arguments, code, action, says) in table {
@@ -243,15 +246,16 @@ fn the_json_names_what_is_asked_and_where_the_rule_stands() {
 
 #[test]
 fn a_tool_that_a_rule_closes_is_denied_at_gate_0_by_that_rule() {
-    let line = ["--tool", "edit", "{}", "--agent", "plan"];
-    let says = ["not offered at all (gate 0), by edit \"*\" deny (a read-only agent)"];
+    let line = ["--tool", "edit", "{}", "--agent", "ask"];
+    let says = [
+        "deny: a tool that needs `edit` is not offered at all",
+        "A rule that nothing lifts closes it whole",
+    ];
     let value = check_says(&line, DENY, "deny", &says);
     assert_eq!((&value["gate"], value.get("faults")), (&json!(0), None));
     let step = &value["trace"][0];
-    assert_eq!(
-        (&step["rule"], &step["action"]),
-        (&json!("edit: * = deny"), &json!("deny"))
-    );
+    assert!(step["rule"].as_str().unwrap().ends_with(": * = deny"));
+    assert_eq!(step["action"], "deny");
 }
 
 #[test]
@@ -385,10 +389,10 @@ fn tools_are_listed_as_they_are_offered() {
         names(&["tools"]),
         [&reading[..], &["edit", "write"]].concat()
     );
-    assert_eq!(names(&["tools", "--agent", "plan"]), reading);
-    let ran = check_leaves_nothing(&["tools", "--agent", "plan"]).ended_with(0);
+    assert_eq!(names(&["tools", "--agent", "ask"]), reading);
+    let ran = check_leaves_nothing(&["tools", "--agent", "ask"]).ended_with(0);
     assert!(
-        ran.out.contains("(3 closed by the rules of agent plan)"),
+        ran.out.contains("(3 closed by the rules of agent ask)"),
         "{ran:#?}"
     );
     assert!(!ran.out.contains("edit"), "{ran:#?}");

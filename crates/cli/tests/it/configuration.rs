@@ -101,6 +101,24 @@ fn a_project_file_never_widens_and_always_tightens() {
 }
 
 #[test]
+fn the_user_may_leave_edits_of_configuration_to_the_rules() {
+    let world = World::new();
+    let check = |action: &str| {
+        let line = ["check", "edit", ".kilo/kilo.json", "--json"];
+        let ran = world.run(&line);
+        assert_eq!(ran.json()["action"], action, "{ran:#?}");
+    };
+    check("ask");
+    let open = json!({"permission": {"*": "allow"}, "require_approval_for_config_edits": false});
+    world.rules(&open.to_string());
+    check("allow");
+    world.rules(r#"{"permission": {"*": "allow"}}"#);
+    let said = json!({"require_approval_for_config_edits": false});
+    world.put("ws/opencode.json", said.to_string());
+    check("ask");
+}
+
+#[test]
 fn all_else_in_a_project_file_is_inert_and_listed() {
     let world = World::new();
     let server = Server::start(&json!([{"text": "hello"}]), []);

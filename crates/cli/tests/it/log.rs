@@ -78,3 +78,40 @@ fn the_text_has_a_line_a_record_and_nothing_raw() {
     assert_eq!(out.lines().count(), log(&world, &[]).len(), "{out}");
     assert!(out.contains(" intends ") && out.contains(" did "), "{out}");
 }
+
+#[test]
+fn verify_tells_the_head_and_what_was_done_to_the_file_behind_our_back() {
+    let world = World::new();
+    world.rules(NO_SECRETS);
+    ran(&mut world.play(&turns(), &[])).ended_with(0);
+    let count = log(&world, &[]).len();
+    let whole = world
+        .run(&["log", "--verify", "--json"])
+        .ended_with(0)
+        .json();
+    assert_eq!(whole["is_whole"], true, "{whole}");
+    assert_eq!(whole["count"], count);
+    let head = whole["head"].as_str().unwrap();
+    let said = world
+        .run(&["log", "--verify", "--head", head])
+        .ended_with(0)
+        .out;
+    assert!(
+        said.ends_with(&format!(
+            "the digest you gave is one of them\nhead {head}\n"
+        )),
+        "{said}"
+    );
+    world
+        .run(&["log", "--verify", "--head", "00"])
+        .ended_with(1);
+    world.run(&["log", "--head", "00"]).ended_with(2);
+
+    let file = world.path("data/tollgate.db");
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let sql = "UPDATE journal SET effect = 'read b.txt' WHERE id = 2";
+    assert_eq!(connection.execute(sql, []).unwrap(), 1);
+    drop(connection);
+    let said = world.run(&["log", "--verify"]).ended_with(1).out;
+    assert!(said.contains("record 2 does not: "), "{said}");
+}

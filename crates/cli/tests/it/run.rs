@@ -155,6 +155,27 @@ fn an_ask_that_nobody_answers_is_an_exit_code_of_its_own() {
 }
 
 #[test]
+fn a_model_that_goes_in_circles_ends_the_run_with_the_reason() {
+    let world = World::new();
+    world.rules(r#"{"permission": {"*": "allow", "doom_loop": "ask"}}"#);
+    let again = json!({"calls": [{"tool": "bash", "args": {"command": "true"}}]});
+    let turns = json!([again, again, again, again]);
+    let json = play(&world, &turns, &["--format", "json"]).ended_with(3);
+    let lines = lines(&json);
+    let end = lines.last().unwrap();
+    assert_eq!(
+        (&end["stop"], &end["exit_code"]),
+        (&json!("loop"), &json!(3))
+    );
+    assert_eq!(end["refused"][0]["id"], "call_3");
+    let why = end["refused"][0]["why"].as_str().unwrap();
+    assert!(why.contains("doom_loop"), "{why}");
+    let text = play(&world, &turns, &[]).ended_with(3);
+    let last = "ended: the model made the same calls over and over\nrefused:\n  call_3 bash at gate 2 (admit)\n";
+    assert!(text.out.ends_with(last), "{}", text.out);
+}
+
+#[test]
 fn an_interrupt_ends_the_command_and_the_run() {
     let world = World::new();
     let turns = json!([
@@ -307,7 +328,7 @@ fn two_runs_at_once_keep_one_journal() {
 }
 
 #[test]
-fn the_plan_agent_is_offered_nothing_that_writes() {
+fn the_ask_agent_is_offered_nothing_that_writes() {
     let world = World::new();
     let before = world.files();
     let turns = json!([{"calls": [
@@ -315,8 +336,7 @@ fn the_plan_agent_is_offered_nothing_that_writes() {
         {"id": "e", "tool": "edit", "args": {"filePath": "a.txt", "oldString": "one", "newString": "1"}},
         {"id": "redirect", "tool": "bash", "args": {"command": "echo x > new.txt"}},
     ]}]);
-    let lines =
-        lines(&play(&world, &turns, &["--agent", "plan", "--format", "json"]).ended_with(0));
+    let lines = lines(&play(&world, &turns, &["--agent", "ask", "--format", "json"]).ended_with(0));
     let refused = lines.last().unwrap()["refused"].as_array().unwrap().clone();
     let short: Vec<Value> = refused
         .iter()
@@ -335,15 +355,43 @@ fn the_plan_agent_is_offered_nothing_that_writes() {
 }
 
 #[test]
+fn the_plan_agent_writes_a_plan_and_nothing_else() {
+    let world = World::new();
+    world.put_deep("ws/src/old.md", "old");
+    std::os::unix::fs::symlink("src", world.path("ws/.plans")).unwrap();
+    let write = |id: &str, file: &str| json!({"id": id, "tool": "write", "args": {"filePath": file, "content": "x"}});
+    let turns = json!([{"calls": [
+        write("plan", "plans/p.md"),
+        write("up", "plans/../src/x.md"),
+        write("link", ".plans/x.md"),
+        write("code", "plans/p.rs"),
+        write("deep", "plans/deep/p.md"),
+        {"id": "shell", "tool": "bash", "args": {"command": "pwd > plans/q.md"}},
+    ]}]);
+    let ran = play(&world, &turns, &["--agent", "plan", "--format", "json"]);
+    let lines = lines(&ran);
+    let refused = lines.last().unwrap()["refused"].as_array().unwrap();
+    let ids: Vec<&str> = refused
+        .iter()
+        .map(|it| it["id"].as_str().unwrap())
+        .collect();
+    let want = ["up", "link", "code", "deep", "shell"];
+    assert_eq!(ids, want, "{lines:#?}");
+    assert_eq!(world.text("ws/plans/p.md"), "x");
+    assert!(!world.path("ws/src/x.md").exists() && !world.path("ws/plans/p.rs").exists());
+}
+
+#[test]
 fn a_command_of_the_plan_agent_has_no_place_to_write_but_its_temporary_folder() {
     let world = World::new();
     let before = world.files();
-    let script = "touch new.txt; rm a.txt; mkdir d; cp a.txt \"$TMPDIR/b\" && cat \"$TMPDIR/b\"";
+    let script = "touch new.txt; rm a.txt; mkdir d; mktemp && cat a.txt";
     let turns = json!([{"calls": [{"tool": "bash", "args": {"command": script}}]}]);
     let more = ["--agent", "plan", "--format", "json"];
     // What is allowed broadly was not allowed for an agent that only reads.
     world.rules(r#"{"permission": {"bash": "allow"}}"#);
-    play(&world, &turns, &more).ended_with(3);
+    play(&world, &turns, &more).ended_with(0);
+    assert_eq!(world.files(), before);
     world.rules(r#"{"agent": {"plan": {"permission": {"bash": "allow"}}}}"#);
     let lines = lines(&play(&world, &turns, &more).ended_with(0));
     let output = lines[1]["output"].as_str().unwrap();

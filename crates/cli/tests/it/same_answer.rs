@@ -97,14 +97,9 @@ fn scene(dice: &mut Dice) -> World {
     world
 }
 
-/// The steps that a record rests on, as far as both forms have them.
+/// The steps that a record rests on.
 fn steps(trace: &Value) -> Vec<Value> {
-    let step = |step: &Value| {
-        let mut step = step.clone();
-        step.as_object_mut().unwrap().remove("rule");
-        step
-    };
-    trace.as_array().unwrap().iter().map(step).collect()
+    trace.as_array().unwrap().clone()
 }
 
 fn has_tool(world: &World, name: &str) -> bool {
