@@ -1,15 +1,16 @@
-//! Puts tables to the engine and shows the rows that came out otherwise. It judges nothing itself:
+//! Puts tables and chapters to the engine and shows the rows that came out otherwise. It judges nothing itself:
 //! what a row means is known to the reader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ::conform::literate::{self, Page};
 use ::conform::vectors::{Deviations, Missing, Report, Sets, Suite, run as put};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 
 use crate::{Outcome, hostile};
 
-/// Runs the named tables; without a name, all of spec/, the hostile calls last.
+/// Runs the named files; without a name, all of spec/, the hostile calls last.
 ///
 /// # Errors
 /// As [`vectors`] and [`hostile::run`].
@@ -29,28 +30,37 @@ pub(crate) fn run(root: &Path, files: &[&str]) -> Result<Outcome> {
     })
 }
 
-/// Runs the named tables, from anywhere, with our own rule sets and deviations; without a name,
-/// every table of `spec/vectors`, where a deviation from a row that is nowhere fails as well.
+/// Runs the named tables and chapters, from anywhere, with our own rule sets and deviations; without a
+/// name, every table of `spec/vectors`, where a deviation from a row that is nowhere fails as well, and
+/// every chapter of `spec/permissions`.
 pub(crate) fn vectors(root: &Path, files: &[&str]) -> Result<Outcome> {
+    let is_whole = files.is_empty();
     let suite = Suite {
         sets: Sets::read(&read(&root.join("spec/vectors/rulesets.json"))?)?,
         deviations: Deviations::read(&read(&root.join("spec/deviations.tsv"))?)?,
         missing: Missing::read(&read(&root.join("spec/missing.tsv"))?)?,
     };
-    let tables = match files {
-        [] => own_tables(root)?,
+    let files: Vec<PathBuf> = match files {
+        [] => [
+            files_of(&root.join("spec/vectors"), "tsv")?,
+            files_of(&root.join("spec/permissions"), "md")?,
+        ]
+        .concat(),
         named => named.iter().map(PathBuf::from).collect(),
     };
+    let (pages, tables): (Vec<_>, Vec<_>) = files.iter().partition(|it| ends_with(it, "md"));
 
     let mut report = Report::default();
     for table in &tables {
         let one = put(&read(table)?, &suite).with_context(|| format!("in {}", table.display()))?;
         report.merge(one);
     }
-    let unknown = match files {
-        [] => report.unknown(&suite),
-        _ => Vec::new(),
+    let unknown = if is_whole {
+        report.unknown(&suite)
+    } else {
+        Vec::new()
     };
+    let cases = chapters(root, &pages)?;
 
     for row in &report.failed {
         println!(
@@ -70,10 +80,13 @@ pub(crate) fn vectors(root: &Path, files: &[&str]) -> Result<Outcome> {
     for (capability, count) in &report.skipped {
         println!("skipped {count}: {capability}");
     }
-    let failed = report.failed.len() + unknown.len();
+    if !pages.is_empty() {
+        println!("{} cases in {} chapters", cases.passed, pages.len());
+    }
+    let failed = report.failed.len() + unknown.len() + cases.failed.len();
     println!(
         "{} passed, {failed} failed, {} skipped",
-        report.passed,
+        report.passed + cases.passed,
         report.skipped_count()
     );
     Ok(match failed {
@@ -82,16 +95,44 @@ pub(crate) fn vectors(root: &Path, files: &[&str]) -> Result<Outcome> {
     })
 }
 
-fn own_tables(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut tables = Vec::new();
-    for entry in fs::read_dir(root.join("spec/vectors"))? {
+/// Puts every case of the chapters, and shows those that came out otherwise.
+fn chapters(root: &Path, pages: &[&PathBuf]) -> Result<literate::Report> {
+    let mut all = literate::Report::default();
+    for path in pages {
+        let label = path
+            .strip_prefix(root)
+            .unwrap_or(path)
+            .display()
+            .to_string();
+        let page = Page::read(&read(path)?, &label).map_err(|faults| {
+            let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            anyhow!("in {label}: {}", faults.join("; "))
+        })?;
+        let one = page.run(None);
+        for failure in &one.failed {
+            print!("{}", failure.for_person(&label));
+        }
+        all.passed += one.passed;
+        all.failed.extend(one.failed);
+    }
+    Ok(all)
+}
+
+/// The files of a folder whose names end so, in order.
+fn files_of(folder: &Path, end: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "tsv") {
-            tables.push(path);
+        if ends_with(&path, end) {
+            files.push(path);
         }
     }
-    tables.sort();
-    Ok(tables)
+    files.sort();
+    Ok(files)
+}
+
+fn ends_with(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|it| it == end)
 }
 
 fn read(path: &Path) -> Result<String> {

@@ -20,8 +20,9 @@ usage: cargo xtask <chore>
   check            everything a change has to pass; all steps run, a table ends it
   tidy             crate edges, file headers and sizes, spec files without a test
   seal             proof on a copy that a tool cannot reach the machine past the gate
-  conform [FILE..] rows of vector tables that are not answered as written;
-                   without a file, the whole of spec/vectors, then hostile
+  conform [FILE..] rows of vector tables, and cases of chapters (.md), that are not
+                   answered as written; without a file, the whole of spec/vectors
+                   and spec/permissions, then hostile
   hostile [OPTION..]
                    calls that try to get past a policy, made for real in a cage each:
                    --policy NAME, --row ID, --binary FILE (another tollgate),

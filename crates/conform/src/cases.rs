@@ -23,7 +23,9 @@ pub(crate) fn put(area: &str, input: &str, expected: &str) -> Result<Put, String
         "permission" => permission(&input, &expected),
         "agents" => acting::put(&input, &expected),
         "config" => configured::put(&input, &expected),
-        "paths" => Ok(Put::Missing("a disk with links, which the host has in its tests")),
+        "paths" => Ok(Put::Missing(
+            "a disk with links, which the host has in its tests",
+        )),
         "mcp-name" => guarded::names(&input, &expected),
         "always" => kept::put(&input, &expected),
         "ask" => waiting::ask(&input, &expected),

@@ -195,6 +195,7 @@ fn decisions(scene: &Scene) -> Result<Vec<Reading>> {
         ("300 command", Row::Decision300Command),
         ("10000 path", Row::Decision10000Path),
         ("10000 command", Row::Decision10000Command),
+        ("10000 trace", Row::Trace10000),
     ];
     let read = |(name, row)| {
         let line = text.lines().find_map(|line| line.strip_prefix(name));

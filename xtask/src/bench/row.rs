@@ -23,6 +23,7 @@ pub(super) enum Row {
     Decision300Command,
     Decision10000Path,
     Decision10000Command,
+    Trace10000,
     Memory,
 }
 
@@ -54,6 +55,7 @@ impl Row {
             Self::Decision300Command,
             Self::Decision10000Path,
             Self::Decision10000Command,
+            Self::Trace10000,
             Self::Memory,
         ];
         starts
@@ -83,6 +85,7 @@ impl Row {
             Self::Decision300Command => "300 rules, a command".into(),
             Self::Decision10000Path => "10,000 rules, a path".into(),
             Self::Decision10000Command => "10,000 rules, a command".into(),
+            Self::Trace10000 => "10,000 rules, with a trace".into(),
             Self::Memory => "peak memory, 1,000 calls".into(),
         }
     }
@@ -92,7 +95,8 @@ impl Row {
             Self::Decision300Path
             | Self::Decision300Command
             | Self::Decision10000Path
-            | Self::Decision10000Command => "µs",
+            | Self::Decision10000Command
+            | Self::Trace10000 => "µs",
             Self::Memory => "MiB",
             _ => "ms",
         }
@@ -122,7 +126,9 @@ impl Row {
             Self::Call(Tool::Bash) => Some(Budget::Value(8.0)),
             Self::Call(_) => Some(Budget::Value(2.0)),
             Self::SpawnWalled => Some(Budget::Difference(6.0)),
-            Self::Decision300Path | Self::Decision300Command => Some(Budget::Value(5.0)),
+            Self::Decision300Path | Self::Decision300Command => Some(Budget::Value(2.0)),
+            Self::Decision10000Path | Self::Decision10000Command => Some(Budget::Value(50.0)),
+            Self::Trace10000 => Some(Budget::Value(1_000.0)),
             Self::Memory => Some(Budget::Value(40.0)),
             _ => None,
         }

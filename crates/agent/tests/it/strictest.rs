@@ -140,6 +140,26 @@ fn an_allow_in_one_list_opens_nothing_that_the_other_closes() {
 }
 
 #[test]
+fn what_is_managed_holds_in_the_hole_of_an_agent_and_opens_no_other() {
+    let plan = tollgate_agent::agent("plan").unwrap().hard;
+    let edit = |file: &str| Subject::path("edit", file, format!("/w/{file}"), vec![]);
+    for (managed, in_hole, outside) in [
+        (rule("edit", "*", Action::Deny), Action::Deny, Action::Deny),
+        (rule("edit", "*", Action::Ask), Action::Ask, Action::Deny),
+        (rule("*", "*", Action::Ask), Action::Ask, Action::Deny),
+        (
+            rule("edit", "*", Action::Allow),
+            Action::Allow,
+            Action::Deny,
+        ),
+    ] {
+        let both = strictest(&plan, std::slice::from_ref(&managed));
+        assert_eq!(left(&both, &edit("plans/a.md")), in_hole, "{managed:?}");
+        assert_eq!(left(&both, &edit("src/a.rs")), outside, "{managed:?}");
+    }
+}
+
+#[test]
 fn two_lists_that_both_tell_commands_apart_close_them() {
     let one = [rule("bash", "git *", Action::Ask)];
     let other = [rule("bash", "rm *", Action::Deny)];
