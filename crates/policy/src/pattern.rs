@@ -82,7 +82,8 @@ impl Pattern {
         })
     }
 
-    /// A pattern in which `*` and `?` have their meaning, see [`wildcard`], and nothing else has one.
+    /// A pattern in which `*` and `?` have their meaning, see [`wildcard`](crate::wildcard()), and
+    /// nothing else has one.
     pub fn wildcard(text: &str) -> Self {
         Self {
             text: text.to_owned(),

@@ -124,9 +124,11 @@ impl Row {
         match self {
             Self::Version | Self::CallRead => Some(Budget::Difference(12.0)),
             Self::Call(Tool::Bash) => Some(Budget::Value(8.0)),
-            Self::Call(_) => Some(Budget::Value(2.0)),
+            // Milliseconds for a call, microseconds for a decision.
+            Self::Call(_) | Self::Decision300Path | Self::Decision300Command => {
+                Some(Budget::Value(2.0))
+            }
             Self::SpawnWalled => Some(Budget::Difference(6.0)),
-            Self::Decision300Path | Self::Decision300Command => Some(Budget::Value(2.0)),
             Self::Decision10000Path | Self::Decision10000Command => Some(Budget::Value(50.0)),
             Self::Trace10000 => Some(Budget::Value(1_000.0)),
             Self::Memory => Some(Budget::Value(40.0)),
