@@ -86,6 +86,9 @@ impl Spawn {
         // A command may read and change what lies where it starts.
         let outside = |touch| handle::external_directory(touch, self.workdir.as_ref()?);
         files.extend([Touch::Read, Touch::Write].into_iter().filter_map(outside));
+        for simple in &line.commands {
+            files.extend(self.operands_outside(&line, simple, host));
+        }
         for redirect in redirects(&line) {
             match self.touched(&line, redirect, host) {
                 Touched::Nothing => {}
@@ -107,6 +110,54 @@ impl Spawn {
         }
         files.sort_by_key(|it| it.permission != "external_directory");
         files.into_iter().chain(commands).collect()
+    }
+
+    /// Directories outside the workspace that words of a command name: such words as are there. What they
+    /// name inside is for the walls, until each program's words are known.
+    fn operands_outside(&self, line: &Line, simple: &Simple, host: &dyn Host) -> Vec<Subject> {
+        let program = simple.program().unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let touches: &[Touch] = if LOOKING.contains(&name) {
+            &[Touch::Read]
+        } else {
+            &[Touch::Read, Touch::Write]
+        };
+        let mut found = Vec::new();
+        for word in simple.words.iter().skip(1) {
+            let text = word.text.as_str();
+            // The value of an option may be written behind it.
+            let text = match text.split_once('=') {
+                Some((option, value)) if option.starts_with('-') => value,
+                _ => text,
+            };
+            let climbs = text.split('/').any(|part| part == "..");
+            let is_told = word.kind == WordKind::Literal && !(climbs && line.changes_directory);
+            if !is_told || !(text.starts_with('/') || climbs) || NEUTRAL.contains(&text) {
+                continue;
+            }
+            let Ok(resolved) = host.resolve(&self.below_workdir(text)) else {
+                continue;
+            };
+            let handle = Handle::new(resolved);
+            if handle.resolved().found.is_none() {
+                continue;
+            }
+            let asked = touches.iter();
+            for subject in asked.filter_map(|touch| handle::external_directory(*touch, &handle)) {
+                if !found.contains(&subject) {
+                    found.push(subject);
+                }
+            }
+        }
+        found
+    }
+
+    /// A path of the line as the host takes it.
+    fn below_workdir(&self, path: &str) -> String {
+        match &self.workdir {
+            Some(workdir) if !path.starts_with('/') => format!("{}/{path}", workdir.absolute()),
+            Some(_) | None => path.to_owned(),
+        }
     }
 
     fn subject_of(&self, simple: &Simple) -> Subject {
@@ -166,11 +217,7 @@ impl Spawn {
         if is_relative && line.changes_directory {
             return Touched::Unknown(format!("redirect after a change of directory at byte {at}"));
         }
-        let path = match &self.workdir {
-            Some(workdir) if is_relative => format!("{}/{target}", workdir.absolute()),
-            Some(_) | None => target.to_owned(),
-        };
-        let Ok(resolved) = host.resolve(&path) else {
+        let Ok(resolved) = host.resolve(&self.below_workdir(target)) else {
             return Touched::Unknown(format!(
                 "redirect to a path that leads nowhere at byte {at}"
             ));
@@ -198,6 +245,12 @@ const NEUTRAL: [&str; 6] = [
     "/dev/stdin",
     "/dev/stdout",
     "/dev/stderr",
+];
+
+/// Programs that read what their words name and change none of it.
+const LOOKING: [&str; 14] = [
+    "cat", "cd", "diff", "du", "egrep", "file", "grep", "head", "less", "ls", "rg", "stat", "tail",
+    "wc",
 ];
 
 enum Touched {

@@ -50,6 +50,11 @@ fn a_directory_outside_is_read_or_written() {
             json!({"command": "true", "workdir": "/out"}),
             vec![READ, WRITE],
         ),
+        ("bash", command("cat /out/x"), vec![READ]),
+        ("bash", command("cat ../out/x a.txt"), vec![READ]),
+        ("bash", command("cp a.txt /out"), vec![READ, WRITE]),
+        ("bash", command("tool --into=/out"), vec![READ, WRITE]),
+        ("bash", command("cat /out/none /dev/null"), vec![]),
         ("bash", command("true"), vec![]),
         ("read", file("a.txt"), vec![]),
     ] {
