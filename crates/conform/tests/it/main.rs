@@ -6,4 +6,5 @@ mod guide;
 mod hostile;
 mod literate;
 mod sequence;
+mod shell;
 mod vectors;
