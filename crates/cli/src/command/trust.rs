@@ -292,6 +292,9 @@ fn list(store: &Store, is_json: bool) -> Result<Exit, CliError> {
         ));
         return Ok(Exit::Ok);
     }
+    if all.is_empty() {
+        print("nothing is trusted\n");
+    }
     for it in &all {
         print(&stored_as_text(it));
     }
