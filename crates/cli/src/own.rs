@@ -43,9 +43,7 @@ pub(crate) fn close_configuration(
     let files = files.flat_map(spellings);
     let files = files.map(|it| Own::File(it.display().to_string()));
     let owned: Vec<Own> = folders.chain(files).collect();
-    // An agent that writes a few files is no exception: where it does, its edits are not closed whole.
-    let are_edits_closed = policy::disabled(hard, "edit");
-    hard.extend(policy::control_plane(&owned, are_edits_closed));
+    hard.extend(policy::control_plane(&owned));
 }
 
 /// A session may read what it was told to look up: its own long outputs. As session rules they lift

@@ -11,6 +11,11 @@ fn one_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Programs that read what their words name and change none of it, whatever their options.
+const LOOKING: [&str; 12] = [
+    "cat", "cd", "diff", "du", "egrep", "grep", "head", "ls", "rg", "stat", "tail", "wc",
+];
+
 /// Most spellings [`Simple::others`] gives.
 const OTHERS_MAX: usize = 16;
 
@@ -19,6 +24,12 @@ impl Simple {
     pub fn program(&self) -> Option<&str> {
         let word = self.words.first()?;
         matches!(word.kind, WordKind::Literal | WordKind::Tilde).then_some(word.text.as_str())
+    }
+
+    /// Whether the program, by its name, changes nothing that its words name.
+    pub fn changes_no_operand(&self) -> bool {
+        let program = self.program().map(base_name);
+        program.is_some_and(|name| LOOKING.contains(&name))
     }
 
     /// The command with quotes removed and single spaces, without redirects and without assignments

@@ -4,7 +4,7 @@
 use crate::{
     call::Tag,
     g1_decode::Decoded,
-    g2_admit::{self, Keepable, words},
+    g2_admit::{self, Keepable},
 };
 use policy::{Action, Decision, Rule, Subject, decide};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Checked {
                 .first()
                 .map(|it| it.permission.clone())
                 .unwrap_or_default();
-            let patterns = each_once(subjects.iter().map(|it| words(it).to_owned()));
+            let patterns = each_once(subjects.iter().map(|it| it.as_asked().to_owned()));
             let is_about = |rule: &&Rule| subjects.iter().any(|it| rule.is_about_subject(it));
             let kept = keepable.usual().unwrap_or_default().iter();
             let kept = kept.filter(is_about);

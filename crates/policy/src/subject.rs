@@ -45,7 +45,7 @@ pub struct Subject {
     pub ask_because: Option<String>,
     /// Whether it is not known that this is touched at all: a word that looks like a path, given to a
     /// program that nobody knows. Catch-alls were not written for that and say nothing of it; only what
-    /// names it counts.
+    /// names it counts. No access of the gate says so yet: the shell reader does not tell such words.
     pub is_possible: bool,
     /// The arguments of the call, for patterns that are about them.
     pub arguments: Arguments,

@@ -115,9 +115,7 @@ impl Spawn {
     /// Directories outside the workspace that words of a command name: such words as are there. What they
     /// name inside is for the walls, until each program's words are known.
     fn operands_outside(&self, line: &Line, simple: &Simple, host: &dyn Host) -> Vec<Subject> {
-        let program = simple.program().unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let touches: &[Touch] = if LOOKING.contains(&name) {
+        let touches: &[Touch] = if simple.changes_no_operand() {
             &[Touch::Read]
         } else {
             &[Touch::Read, Touch::Write]
@@ -245,12 +243,6 @@ const NEUTRAL: [&str; 6] = [
     "/dev/stdin",
     "/dev/stdout",
     "/dev/stderr",
-];
-
-/// Programs that read what their words name and change none of it.
-const LOOKING: [&str; 14] = [
-    "cat", "cd", "diff", "du", "egrep", "file", "grep", "head", "less", "ls", "rg", "stat", "tail",
-    "wc",
 ];
 
 enum Touched {

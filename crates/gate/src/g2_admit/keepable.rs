@@ -112,7 +112,7 @@ impl Keepable {
                 continue;
             }
             let open = |rule: &Rule| open_under(&self.rules, &alone, std::slice::from_ref(rule));
-            let exact = rule(subject, Pattern::exact(words(subject)));
+            let exact = rule(subject, Pattern::exact(subject.as_asked()));
             if let Some(why) = open(&exact) {
                 return Err(why);
             }
@@ -191,14 +191,6 @@ fn own_commands(subject: &Subject) -> impl Iterator<Item = &String> {
         .filter(is_own)
 }
 
-/// The very words that were shown, and by which the same thing is known again.
-pub(crate) fn words(subject: &Subject) -> &str {
-    match subject.kind {
-        SubjectKind::Command => &subject.source,
-        SubjectKind::Path | SubjectKind::Name => &subject.canonical,
-    }
-}
-
 /// Under the narrower name, if there is one: a yes to reading a directory is none to writing there.
 fn rule(subject: &Subject, pattern: Pattern) -> Rule {
     let permission = subject.narrower.unwrap_or(&subject.permission);
@@ -212,7 +204,7 @@ fn prefix(subject: &Subject, text: &str) -> Option<Rule> {
     let is_plain = Pattern::read(text).is_ok_and(|it| !it.is_path() && !it.is_about_arguments());
     // Every subcommand of ours would be allowed, not the harmless ones alone.
     let is_own = own_commands(subject).next().is_some();
-    let is_offered = is_plain && !is_own && text != words(subject);
+    let is_offered = is_plain && !is_own && text != subject.as_asked();
     is_offered.then(|| rule(subject, Pattern::wildcard(text)))
 }
 

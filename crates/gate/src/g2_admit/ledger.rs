@@ -211,6 +211,7 @@ fn same_things(a: &[Subject], b: &[Subject]) -> bool {
     let key = |it: &Subject| {
         (
             it.permission.clone(),
+            it.narrower,
             it.canonical.clone(),
             it.source.clone(),
         )
@@ -286,4 +287,21 @@ fn keep(call: Tag<'_>, scope: Scope, rules: &[Rule], who: &str) -> Result<(), Fa
     parts.rules.append(scope.layer(), rules.clone());
     parts.approvals.hold(scope, &rules, &call.live.ids, who);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_a_directory_outside_and_writing_there_are_two_things() {
+        let outside = |narrower| {
+            let mut subject = Subject::path("external_directory", "/o/*", "/o/*", Vec::new());
+            subject.narrower = Some(narrower);
+            [subject]
+        };
+        let [read, write] = ["external_directory.read", "external_directory.write"].map(outside);
+        assert!(same_things(&read, &read));
+        assert!(!same_things(&read, &write));
+    }
 }

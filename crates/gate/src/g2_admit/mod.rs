@@ -14,7 +14,6 @@ pub use permit::Permit;
 pub use question::{Answers, Approvals, Approver, Question, Reply, Scope};
 pub use refusal::{Gate, Refusal};
 
-pub(crate) use keepable::words;
 pub(crate) use ledger::Ledger;
 
 use crate::{

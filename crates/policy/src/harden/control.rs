@@ -16,15 +16,7 @@ pub enum Own {
 }
 
 /// Hard rules that put these out of reach. A thing with several spellings is given once for each.
-///
-/// An agent that changes nothing needs no rule about changes: its edits are denied whole, and a narrower
-/// rule behind that one would hide it from gate 0.
-pub fn control_plane(owned: &[Own], is_readonly: bool) -> Vec<Rule> {
-    let permissions: &[&str] = if is_readonly {
-        &["read"]
-    } else {
-        &["read", "edit"]
-    };
+pub fn control_plane(owned: &[Own]) -> Vec<Rule> {
     let patterns = owned.iter().flat_map(|own| match own {
         Own::Folder(path) => {
             let path = path.trim_end_matches('/');
@@ -39,7 +31,7 @@ pub fn control_plane(owned: &[Own], is_readonly: bool) -> Vec<Rule> {
         let origin = Origin::named("Tollgate's own");
         let rule =
             move |name: &&str| Rule::new(*name, pattern.clone(), Action::Deny, origin.clone());
-        permissions.iter().map(rule)
+        ["read", "edit"].iter().map(rule)
     };
     patterns.flat_map(rules).collect()
 }
@@ -59,7 +51,7 @@ mod tests {
                 .iter()
                 .any(|rule| rule.permission == permission && rule.pattern.matches(path))
         };
-        let rules = control_plane(&owned, false);
+        let rules = control_plane(&owned);
         assert!(rules.iter().all(|rule| rule.action == Action::Deny));
         for path in ["/c/tollgate", "/c/tollgate/a/b", "/c/key"] {
             for permission in ["read", "edit"] {
@@ -69,7 +61,5 @@ mod tests {
         for path in ["/c/tollgates", "/c/key/x", "/c"] {
             assert!(!is_denied(&rules, "read", path), "{path}");
         }
-        let rules = control_plane(&owned, true);
-        assert!(is_denied(&rules, "read", "/c/key") && !is_denied(&rules, "edit", "/c/key"));
     }
 }
