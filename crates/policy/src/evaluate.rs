@@ -16,17 +16,20 @@ pub fn evaluate<'r>(rules: &'r [Rule], permission: &str, text: &str) -> Option<(
 /// A deny of one pattern, or one with conditions, closes that and not the tool; nor does it open what a
 /// deny of `*` before it has closed.
 pub fn disabled(rules: &[Rule], permission: &str) -> bool {
-    disabled_on(Platform::HERE, rules, permission)
+    closing_rule(Platform::HERE, rules, permission).is_some()
 }
 
-/// The same on `platform`.
-pub(crate) fn disabled_on(platform: Platform, rules: &[Rule], permission: &str) -> bool {
+/// The rule that shuts a permission whole on `platform`, see [`disabled`].
+pub(crate) fn closing_rule<'r>(
+    platform: Platform,
+    rules: &'r [Rule],
+    permission: &str,
+) -> Option<&'r Rule> {
     let is_narrow_deny = |rule: &Rule| rule.action == Action::Deny && !rule.pattern.is_catch_all();
     let mut about = rules
         .iter()
         .filter(|rule| rule.is_about_on(platform, permission) && !is_narrow_deny(rule));
-    let last = about.next_back();
-    last.is_some_and(|rule| rule.action == Action::Deny)
+    about.next_back().filter(|rule| rule.action == Action::Deny)
 }
 
 /// The permission under which a tool is offered: the tools that change files share `edit`, those that

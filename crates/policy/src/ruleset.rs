@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::evaluate::disabled_on;
+use crate::evaluate::closing_rule;
 use crate::index::{Index, List};
 use crate::rule::Rule;
 use crate::wildcard::Platform;
@@ -174,13 +174,22 @@ impl Ruleset {
         Some(List::new(rules, index))
     }
 
-    /// Whether a permission is shut whole, see [`disabled`](crate::disabled): by the base rules, with
-    /// those of the project or without, or by the hard ones.
+    /// Whether a permission is shut whole, see [`Self::closing_rule`].
     pub fn disabled(&self, permission: &str) -> bool {
-        let mut lists = [&*self.layers.base, &*self.layers.hard]
-            .into_iter()
-            .chain(self.base_and_project());
-        lists.any(|rules| disabled_on(self.platform, rules, permission))
+        self.closing_rule(permission).is_some()
+    }
+
+    /// The rule that shuts a permission whole, see [`disabled`](crate::disabled), and for whose sake: of
+    /// the base rules, of the hard ones, or of the base rules with those of the project behind them.
+    pub fn closing_rule(&self, permission: &str) -> Option<(Layer, &Rule)> {
+        let lists = [
+            (Layer::Base, self.layers.base.as_slice()),
+            (Layer::Hard, &self.layers.hard),
+            (Layer::Project, self.base_and_project().unwrap_or_default()),
+        ];
+        lists.into_iter().find_map(|(layer, rules)| {
+            Some((layer, closing_rule(self.platform, rules, permission)?))
+        })
     }
 }
 

@@ -120,22 +120,8 @@ struct Closed {
 
 impl Closed {
     fn of(rules: &Ruleset, permission: &str) -> Option<Self> {
-        if !rules.disabled(permission) {
-            return None;
-        }
-        let layers = rules.layers();
-        let both = rules.base_and_project().unwrap_or_default();
-        let lists = [
-            (Layer::Base, layers.base.as_slice()),
-            (Layer::Hard, &layers.hard),
-            (Layer::Project, both),
-        ];
-        let closing = |(layer, list): (Layer, &[Rule])| {
-            let last = list.iter().rev().find(|rule| rule.is_about(permission))?;
-            let is_closing = last.action == Action::Deny && last.pattern.is_catch_all();
-            is_closing.then(|| (layer, last.clone()))
-        };
-        let (layer, rule) = lists.into_iter().find_map(closing)?;
+        let (layer, rule) = rules.closing_rule(permission)?;
+        let rule = rule.clone();
         let permission = permission.to_owned();
         Some(Self {
             permission,

@@ -259,6 +259,16 @@ fn a_tool_that_a_rule_closes_is_denied_at_gate_0_by_that_rule() {
 }
 
 #[test]
+fn a_narrower_deny_behind_the_rule_that_closes_a_tool_does_not_hide_it() {
+    let world = World::new();
+    world.rules(r#"{"permission": {"edit": {"*": "deny", "x": "deny"}}}"#);
+    let ran = world
+        .run(&["check", "--tool", "edit", "{}"])
+        .ended_with(DENY);
+    assert!(ran.out.contains("`edit: * = deny`"), "{ran:#?}");
+}
+
+#[test]
 fn a_tool_that_there_is_not_is_denied_at_gate_0() {
     let value = check_says(
         &["--tool", "reed", "{}"],
