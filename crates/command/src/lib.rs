@@ -1,7 +1,9 @@
 //! Shell text to what it would run, read and write. It must not touch the machine, and must not guess: what it does not understand is "cannot tell", with its place.
 //!
-//! The language is bash (and POSIX `sh`, which reads the same text the same way here). [`read`] takes
-//! any text and never fails. Where [`Line::unknown`] is empty, the commands and redirects listed are
+//! The language is bash; where POSIX `sh` or zsh read a text otherwise, that is "cannot tell" for them.
+//! [`read`] takes any text and never fails: `syntax` makes a tree of it, `walk` follows the tree in the
+//! order of running with what is known on the way, and `effect` tells what each simple command does.
+//! Where [`Line::unknown`] is empty and no command is opaque, the commands, files and hosts listed are
 //! all there are. Where it is not, the list is a best effort: enough to find a forbidden command in,
 //! never enough to allow one.
 
@@ -9,12 +11,21 @@
 #![forbid(clippy::print_stdout, clippy::print_stderr)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-mod grade;
+mod effect;
+mod expanded;
 mod line;
+mod path;
 mod prefix;
-mod reader;
 mod spelling;
+mod syntax;
+mod table;
+mod walk;
 
-pub use line::{Assignment, Line, Opaque, Redirect, RedirectOp, Simple, Unknown, Word, WordKind};
-pub use prefix::prefix;
-pub use reader::{DEPTH_MAX, TEXT_BYTES_MAX, read};
+pub use effect::is_dangerous_variable;
+pub use line::{
+    AccessClass, Assignment, Class, Directory, Flagged, Host, Line, Mode, Oddity, Opaque, Redirect,
+    RedirectOp, Setting, Shell, Simple, Touch, TouchedPath, Unknown, Via, Word, WordKind,
+};
+pub use prefix::{prefix, prefixes};
+pub use syntax::{DEPTH_MAX, TEXT_BYTES_MAX};
+pub use walk::{flagged, read, read_words};

@@ -1,132 +1,329 @@
 //! The part of a command that a saved rule keeps. It must not offer a rule that covers more than it says.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::grade::{Kind, kind};
+use crate::effect::grammar;
+use crate::table;
 
-/// How many words name a command, by its first words.
-static ARITY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
+/// The words that name commands, and the options that may stand in a rule.
+#[derive(Debug, Default)]
+struct Table {
+    arity: table::Table<usize>,
+    /// Options that take one value and are kept in a rule with it: `pnpm --filter web`.
+    pairs: Vec<&'static str>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::default();
     let rows = include_str!("../data/arity.tsv")
         .lines()
         .filter(|row| !row.starts_with('#'));
-    rows.filter_map(|row| row.split_once('\t'))
-        .filter_map(|(words, count)| Some((words, count.parse().ok()?)))
-        .collect()
+    for (words, count) in rows.filter_map(|row| row.split_once('\t')) {
+        match count.parse() {
+            Ok(count) => {
+                table.arity.insert(words, count);
+            }
+            Err(_) => table.pairs.push(words),
+        }
+    }
+    table
 });
 
-/// How many of `words` name the command: the longest row that fits counts, else it is one.
+/// How many of `words` name the command by the table: the longest row that fits counts, else it is one.
 fn arity(words: &[&str]) -> usize {
-    let found = (1..=words.len().min(3)).rev().find_map(|count| {
-        let key = words.get(..count)?.join(" ");
-        ARITY.get(key.as_str()).copied()
-    });
-    found.unwrap_or(1)
+    let mut key = String::with_capacity(64);
+    let mut found = 1;
+    for (index, word) in words.iter().take(4).enumerate() {
+        if index > 0 {
+            key.push(' ');
+        }
+        key.push_str(word);
+        if let Some(count) = TABLE.arity.get(key.as_str()) {
+            found = *count;
+        }
+    }
+    found
+}
+
+/// How many of `words` name the command by the grammars, and whether a rule for them would cover any
+/// program.
+fn depth(words: &[&str]) -> (usize, bool) {
+    let Some((mut at, _)) = words.first().and_then(|program| grammar::program(program)) else {
+        return (1, false);
+    };
+    let mut count = 1;
+    // An interpreter whose first operand is no sub-command runs a file.
+    while at.has_subs {
+        count += 1;
+        match words.get(count - 1).and_then(|word| grammar::sub(at, word)) {
+            Some(sub) => at = sub,
+            None => return (count, at.hides()),
+        }
+    }
+    (count, at.hides())
+}
+
+/// The leading options of `words` that stay in a rule, with their values: from the second word to here.
+fn pairs(words: &[&str]) -> usize {
+    let Some(program) = words.first() else {
+        return 1;
+    };
+    let mut at = 1;
+    while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
+        let pair = format!("{program} {option}");
+        if !TABLE.pairs.contains(&pair.as_str()) {
+            break;
+        }
+        at += 2;
+    }
+    at
 }
 
 /// The pattern a saved reply would add for `words`, quotes removed: the words that name the command and
 /// ` *`. `None` where such a rule would cover more than it says: too few words, an option or a
 /// character with a meaning among them, or a program that runs what its arguments say.
 pub fn prefix(words: &[&str]) -> Option<String> {
-    let slots = words.get(..arity(words))?;
-    let (program, rest) = slots.split_first()?;
-    let hides = match kind(program) {
-        Some(Kind::Wrapper | Kind::Shell | Kind::Interpreter | Kind::Builtin | Kind::Loose) => true,
-        Some(Kind::Plain) | None => false,
+    patterns(words, 0).into_iter().next()
+}
+
+/// Most words of a command that are looked at behind the first.
+const NAMED_MAX: usize = 8;
+
+/// Most words of a longer rule that are offered behind those that name the command.
+const LONGER_MAX: usize = 2;
+
+/// The patterns a saved reply could add for `words`, the widest first, each of the others one word
+/// longer. None of them covers more than it says, and none is wider than the name of the command.
+pub fn prefixes(words: &[&str]) -> Vec<String> {
+    patterns(words, LONGER_MAX)
+}
+
+/// The shortest pattern, and those that are up to `more` words longer.
+fn patterns(words: &[&str], more: usize) -> Vec<String> {
+    let start = pairs(words);
+    let (Some(program), Some(kept)) = (words.first(), words.get(1..start)) else {
+        return Vec::new();
     };
-    let is_plain = |word: &&str| {
-        !word.is_empty()
-            && !word.contains(|c: char| "*?[]\\".contains(c) || c.is_whitespace() || c.is_control())
-    };
-    if hides || !slots.iter().all(is_plain) || rest.iter().any(|word| word.starts_with('-')) {
-        return None;
+    let rest = words.get(start..).unwrap_or_default();
+    // No more words than these can name a command or stand in a rule.
+    let named: Vec<&str> = std::iter::once(*program)
+        .chain(rest.iter().copied().take(NAMED_MAX))
+        .collect();
+    let (depth, hides) = depth(&named);
+    if hides || !kept.iter().all(|word| is_plain(word)) {
+        return Vec::new();
     }
-    Some(format!("{} *", slots.join(" ")))
+    let count = arity(&named).max(depth);
+    let is_operand = |word: &&&str| is_plain(word) && !word.starts_with('-');
+    let plain = 1 + named.iter().skip(1).take_while(is_operand).count();
+    if !is_plain(program) {
+        return Vec::new();
+    }
+    let patterns = (count..=plain.min(count + more)).filter_map(|count| {
+        let words = std::iter::once(program)
+            .chain(kept)
+            .chain(named.get(1..count)?);
+        Some(format!(
+            "{} *",
+            words.copied().collect::<Vec<&str>>().join(" ")
+        ))
+    });
+    patterns.collect()
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.is_empty()
+        && !word.contains(|c: char| "*?[]\\".contains(c) || c.is_whitespace() || c.is_control())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effect::grammar;
 
-    /// What the compatible systems save.
-    fn compatible(words: &[&str]) -> String {
-        let count = arity(words).min(words.len());
-        format!("{} *", words[..count].join(" "))
+    fn rows() -> Vec<(&'static str, &'static str)> {
+        let file = include_str!("../data/arity.tsv");
+        file.lines()
+            .filter(|row| !row.starts_with('#'))
+            .map(|row| row.split_once('\t').unwrap())
+            .collect()
     }
 
     #[test]
     fn the_table_has_every_row_once_and_in_order() {
-        let rows: Vec<&str> = include_str!("../data/arity.tsv")
-            .lines()
-            .filter(|row| !row.starts_with('#'))
-            .collect();
-        assert_eq!(rows.len(), 136);
-        assert_eq!(ARITY.len(), 136);
-        let names: Vec<&str> = rows
-            .iter()
-            .filter_map(|row| row.split('\t').next())
-            .collect();
-        assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(names.iter().all(|name| name.split(' ').count() <= 3));
+        let rows = rows();
+        assert!(rows.len() >= 400, "{}", rows.len());
+        assert_eq!(TABLE.arity.len() + TABLE.pairs.len(), rows.len());
+        assert!(rows.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        for (words, count) in rows {
+            if count == "pair" {
+                assert!(words.split(' ').nth(1).unwrap().starts_with('-'), "{words}");
+                continue;
+            }
+            let count: usize = count.parse().unwrap();
+            let given = words.split(' ').count();
+            assert!(given <= count && count <= 4, "{words}");
+            assert!(
+                words.split(' ').all(is_plain) && !words.contains(" -"),
+                "{words}"
+            );
+        }
     }
 
-    /// Words, the compatible answer, and whether it is offered here.
-    const ROWS: &[(&[&str], &str, bool)] = &[
-        (&["unknown", "command", "sub"], "unknown *", true),
-        (&["touch", "foo.txt"], "touch *", true),
-        (&["git", "checkout", "main"], "git checkout *", true),
-        (&["docker", "run", "nginx"], "docker run *", true),
-        (&["aws", "s3", "ls", "b"], "aws s3 ls *", true),
-        (&["npm", "run", "dev", "s"], "npm run dev *", true),
+    /// The rule of each row fits its own command, and no command that the grammars know under another
+    /// name, nor one with fewer words.
+    #[test]
+    fn the_rule_of_every_row_matches_its_command_and_is_not_wider_than_its_name() {
+        let mut offered = 0;
+        for (words, count) in rows() {
+            let Ok(count) = count.parse::<usize>() else {
+                continue;
+            };
+            let mut command: Vec<&str> = words.split(' ').collect();
+            command.extend(["aa", "bb", "cc", "dd"]);
+            command.truncate(count.max(depth(&command).0) + 1);
+            let Some(rule) = prefix(&command) else {
+                let mut at = grammar::program(command[0]).unwrap().0;
+                for word in &command[1..] {
+                    at = grammar::sub(at, word).unwrap_or(at);
+                }
+                assert!(at.hides(), "{words}: no rule, and nothing hides in it");
+                continue;
+            };
+            offered += 1;
+            let fixed = rule.strip_suffix(" *").unwrap();
+            assert_eq!(fixed, command[..command.len() - 1].join(" "), "{words}");
+            assert!(fixed.split(' ').count() >= count, "{words}");
+            assert!(
+                fixed.split(' ').all(is_plain) && !fixed.contains(" -"),
+                "{words}"
+            );
+            let mut shorter = command.clone();
+            shorter.truncate(fixed.split(' ').count() - 1);
+            assert_eq!(prefix(&shorter), None, "{words}: a rule for fewer words");
+            let below: Vec<&str> = grammar::names()
+                .filter(|name| name.starts_with(&format!("{fixed} ")))
+                .collect();
+            assert_eq!(below, Vec::<&str>::new(), "{words}: wider than its grammar");
+        }
+        assert!(offered >= 300, "{offered}");
+    }
+
+    #[test]
+    fn no_rule_is_offered_for_the_name_of_a_grammar_that_runs_other_programs() {
+        for name in grammar::names() {
+            let mut command: Vec<&str> = name.split(' ').collect();
+            let program = grammar::program(command[0]).unwrap().0;
+            let own = command[1..]
+                .iter()
+                .try_fold(program, |at, word| grammar::sub(at, word))
+                .unwrap();
+            command.push("zz");
+            if own.hides() {
+                assert_eq!(prefixes(&command), Vec::<String>::new(), "{name}");
+            }
+        }
+    }
+
+    /// Words, and the rule that is offered.
+    const ROWS: &[(&[&str], Option<&str>)] = &[
+        (&["unknown", "command", "sub"], Some("unknown *")),
+        (&["touch", "foo.txt"], Some("touch *")),
+        (&["git", "checkout", "main"], Some("git checkout *")),
+        (&["docker", "run", "nginx"], None),
+        (&["aws", "s3", "ls", "b"], Some("aws s3 ls *")),
+        (&["npm", "run", "dev", "s"], Some("npm run dev *")),
         (
             &["docker", "compose", "up", "svc"],
-            "docker compose up *",
-            true,
+            Some("docker compose up *"),
         ),
-        (&["git"], "git *", false),
-        (&[], " *", false),
-        (&["git", "-C", "d", "commit"], "git -C *", false),
-        (&["git", "-c", "core.pager=x", "log"], "git -c *", false),
         (
-            &["npm", "--prefix", "x", "run", "build"],
-            "npm --prefix *",
-            false,
+            &["docker", "system", "prune", "-f"],
+            Some("docker system prune *"),
         ),
-        (&["sudo", "rm", "x"], "sudo *", false),
-        (&["env", "A=b", "make"], "env *", false),
-        (&["xargs", "rm"], "xargs *", false),
-        (&["timeout", "5", "git", "push"], "timeout *", false),
-        (&["python", "-c", "print(1)"], "python -c *", false),
-        (&["node", "-e", "1"], "node *", false),
-        (&["bash", "-c", "ls"], "bash *", false),
-        (&["npx", "vite"], "npx *", false),
-        (&["uv", "run", "x"], "uv *", false),
-        (&["gh", "api", "-X", "DELETE"], "gh api -X *", false),
-        (&["kubectl", "-n", "prod", "delete"], "kubectl -n *", false),
+        (&["git"], None),
+        (&[], None),
+        (&["git", "-C", "d", "commit"], Some("git -C d commit *")),
+        (&["git", "-C", "d"], None),
+        (&["git", "-C"], None),
+        (&["git", "-c", "core.pager=x", "log"], None),
+        (&["npm", "--prefix", "x", "run", "build"], None),
+        (&["sudo", "rm", "x"], None),
+        (&["env", "A=b", "make"], None),
+        (&["xargs", "rm"], None),
+        (&["timeout", "5", "git", "push"], None),
+        (&["python", "-c", "print(1)"], None),
+        (&["python3.12", "x.py"], None),
+        (&["node", "-e", "1"], None),
+        (&["bash", "-c", "ls"], None),
+        (&["npx", "vite"], None),
+        (&["uv", "run", "x"], None),
+        (&["uv", "pip", "list"], Some("uv pip list *")),
+        (&["gh", "api", "-X", "DELETE"], None),
+        (&["gh", "pr", "view", "1"], Some("gh pr view *")),
+        (&["kubectl", "-n", "prod", "delete"], None),
+        (&["kubectl", "exec", "p", "ls"], None),
+        (&["aws", "--profile", "p", "s3", "rm"], None),
+        (&["cargo", "run", "--", "x"], None),
+        (&["git", "stash"], None),
+        (&["npm", "run"], None),
+        (&["docker", "compose"], None),
+        (&["git", "ch*"], None),
+        (&["make", "-C", "sub", "all"], None),
+        (&["./gradlew", "test"], Some("./gradlew test *")),
         (
-            &["aws", "--profile", "p", "s3", "rm"],
-            "aws --profile p *",
-            false,
+            &["pnpm", "--filter", "web", "typecheck"],
+            Some("pnpm --filter web typecheck *"),
         ),
-        (&["cargo", "run", "--", "x"], "cargo run -- *", false),
-        (&["git", "stash"], "git stash *", false),
-        (&["npm", "run"], "npm run *", false),
-        (&["docker", "compose"], "docker compose *", false),
-        (&["git", "ch*"], "git ch* *", false),
-        (&["make", "-C", "sub", "all"], "make -C *", false),
-        (&["./gradlew", "test"], "./gradlew *", true),
+        (
+            &["npm", "--workspace", "ui", "install"],
+            Some("npm --workspace ui install *"),
+        ),
+        (
+            &["cargo", "--package", "core", "build"],
+            Some("cargo --package core build *"),
+        ),
+        (
+            &[
+                "npm",
+                "--workspace",
+                "a",
+                "--workspace",
+                "b",
+                "run",
+                "build",
+            ],
+            Some("npm --workspace a --workspace b run build *"),
+        ),
+        (&["git", "commit", "-C", "/tmp/repo"], Some("git commit *")),
+        (&["pnpm", "--silent", "install"], None),
+        (&["pnpm", "--filter", "web"], None),
+        (&["pnpm", "--filter", "*", "test"], None),
+        (&["sed", "-n", "1p"], None),
+        (&["awk", "1"], None),
+        (&["eval", "x"], None),
+        (&["bun", "x.ts"], None),
+        (&["bun", "run", "dev"], Some("bun run dev *")),
     ];
 
     #[test]
-    fn a_prefix_is_the_compatible_one_or_none() {
-        for &(words, expected, is_offered) in ROWS {
-            assert_eq!(compatible(words), expected, "{words:?}");
-            assert_eq!(
-                prefix(words),
-                is_offered.then(|| expected.to_owned()),
-                "{words:?}"
-            );
+    fn a_prefix_keeps_the_words_that_name_the_command_or_there_is_none() {
+        for &(words, expected) in ROWS {
+            assert_eq!(prefix(words).as_deref(), expected, "{words:?}");
         }
+    }
+
+    #[test]
+    fn longer_prefixes_follow_the_widest() {
+        assert_eq!(
+            prefixes(&["git", "remote", "add", "origin", "-f"]),
+            ["git remote add *", "git remote add origin *"]
+        );
+        assert_eq!(prefixes(&["cargo", "test", "--all"]), ["cargo test *"]);
+        assert_eq!(
+            prefixes(&["ls", "a", "b", "c"]),
+            ["ls *", "ls a *", "ls a b *"]
+        );
     }
 
     #[test]

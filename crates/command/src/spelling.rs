@@ -1,19 +1,19 @@
 //! The spellings of one command that rules are matched against. It must not match rules itself.
 
-use crate::grade::{Kind, is_dangerous, kind};
-use crate::{Simple, WordKind, prefix, read};
+use crate::effect::is_dangerous;
+use crate::{Assignment, Class, Directory, Simple, Word, WordKind, prefix};
 
-/// The text as the shell would read it back as one word, quoted only where it must be to stay one.
-fn one_word(text: &str) -> String {
-    if !text.is_empty() && !text.contains(char::is_whitespace) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// Whether the text has to be quoted to be read back as one word. What cannot be told stands as it was
+/// written.
+fn needs_quotes(word: &Word) -> bool {
+    let text = word.text.as_str();
+    word.kind != WordKind::Dynamic && (text.is_empty() || text.contains(char::is_whitespace))
 }
 
-/// Programs that read what their words name and change none of it, whatever their options.
-const LOOKING: [&str; 12] = [
-    "cat", "cd", "diff", "du", "egrep", "grep", "head", "ls", "rg", "stat", "tail", "wc",
+/// Programs of the shell that only tell the shell something.
+const OF_SHELL: [&str; 13] = [
+    "cd", "chdir", "pushd", "popd", "dirs", "[", "test", "export", "unset", "declare", "local",
+    "readonly", "typeset",
 ];
 
 /// Most spellings [`Simple::others`] gives.
@@ -23,106 +23,132 @@ impl Simple {
     /// The program as the shell would look it up; `None` when there is none or it cannot be told.
     pub fn program(&self) -> Option<&str> {
         let word = self.words.first()?;
-        matches!(word.kind, WordKind::Literal | WordKind::Tilde).then_some(word.text.as_str())
+        word.is_known().then_some(word.text.as_str())
     }
 
-    /// Whether the program, by its name, changes nothing that its words name.
-    pub fn changes_no_operand(&self) -> bool {
-        let program = self.program().map(base_name);
-        program.is_some_and(|name| LOOKING.contains(&name))
+    /// Whether it does no more than to tell the shell something: where to work, what a variable is, what is
+    /// to hold. What follows is a command of its own.
+    pub fn is_of_shell(&self) -> bool {
+        let is_one = self.words.is_empty()
+            || self
+                .program()
+                .is_some_and(|program| OF_SHELL.contains(&program));
+        let is_mild = self.class == Class::ReadOnly || self.is_told;
+        is_one && is_mild && self.opaque.is_none() && self.redirects.is_empty()
     }
 
     /// The command with quotes removed and single spaces, without redirects and without assignments
     /// that change no lookup. A command that only assigns keeps its assignments. A word that is empty or
     /// holds white space is put in single quotes: without them `rm 'a b'` would read like `rm a b`.
     pub fn canonical(&self) -> String {
-        let kept = self
-            .assignments
-            .iter()
-            .filter(|assignment| self.words.is_empty() || is_dangerous(&assignment.name));
-        let kept = kept.map(|assignment| format!("{}={}", assignment.name, assignment.value.text));
-        let words = self.words.iter().map(|word| match word.kind {
-            // What is not understood stands as it was written, and the command is opaque.
-            WordKind::Dynamic => word.text.clone(),
-            WordKind::Literal | WordKind::Glob | WordKind::Tilde => one_word(&word.text),
-        });
-        kept.chain(words).collect::<Vec<_>>().join(" ")
+        let length = self.words.iter().map(|word| word.text.len() + 1).sum();
+        let mut text = String::with_capacity(length);
+        for assignment in self.kept() {
+            separate(&mut text);
+            text.push_str(&assignment.name);
+            text.push('=');
+            text.push_str(&assignment.value.text);
+        }
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                text.push(' ');
+            } else {
+                separate(&mut text);
+            }
+            if needs_quotes(word) {
+                text.push('\'');
+                text.push_str(&word.text.replace('\'', r"'\''"));
+                text.push('\'');
+            } else {
+                text.push_str(&word.text);
+            }
+        }
+        text
     }
 
-    /// The command as it stands in `text`, the text it was read from, with its assignments and redirects.
-    pub fn source<'t>(&self, text: &'t str) -> &'t str {
-        text.get(self.range.clone()).unwrap_or_default().trim()
+    /// The assignments that are part of what the command is.
+    fn kept(&self) -> impl Iterator<Item = &Assignment> {
+        let is_kept = |it: &&Assignment| {
+            self.words.is_empty() || changes_lookup(it, &self.words, &self.directory)
+        };
+        self.assignments.iter().filter(is_kept)
     }
 
     /// Other spellings of the command, at most 16: by file name, without leading options, without any
-    /// options, and what a wrapper or an inline script would run. They may only ever tighten, so each
-    /// plausible reading is given: `git -C . push` gives `git . push` and `git push`. A command with
-    /// more readings than these is opaque.
+    /// options. They may only ever tighten, so each plausible reading is given: `git -C . push` gives
+    /// `git . push` and `git push`. What a wrapper runs is a command of its own.
     pub fn others(&self) -> Vec<String> {
-        let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
-        let Some((&program, arguments)) = words.split_first() else {
+        let Some(program) = self.words.first().map(|word| word.text.as_str()) else {
             return Vec::new();
         };
+        let has_options = self.words.iter().any(|word| is_option(&word.text));
+        let is_bare = base_name(program) == program && self.kept().next().is_none();
+        if !has_options && is_bare && !self.words.iter().any(needs_quotes) {
+            return Vec::new();
+        }
+        let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
+        let arguments = words.get(1..).unwrap_or_default();
         let canonical = self.canonical();
         let mut found: Vec<String> = Vec::new();
         let mut add = |spelling: String| {
             if spelling != canonical && found.len() < OTHERS_MAX && !found.contains(&spelling) {
                 found.push(spelling);
             }
+            found.len() < OTHERS_MAX
         };
-        add(named(program, arguments));
-        if self.opaque.is_some() {
-            self.wrapped(&words).into_iter().for_each(&mut add);
+        add(named(program, arguments.iter().copied()));
+        if !has_options {
+            return found;
         }
-        for start in operand_starts(&words) {
-            let operands = words.get(start..).unwrap_or_default();
-            add(named(program, operands));
-            add(named(program, &without_options(operands, Values::Kept)));
-            add(named(program, &without_options(operands, Values::Dropped)));
-        }
-        found
-    }
-
-    /// What an opaque command would run, as far as its words show.
-    fn wrapped(&self, words: &[&str]) -> Vec<String> {
-        let kind = words.first().and_then(|program| kind(program));
-        let blamed = self.opaque.as_ref().and_then(|opaque| {
-            self.words
-                .iter()
-                .position(|word| word.range == opaque.range)
-        });
-        let from = match kind {
-            Some(Kind::Plain) => blamed.filter(|&at| at > 0),
-            Some(Kind::Wrapper | Kind::Builtin | Kind::Shell) => Some(0),
-            _ => None,
-        };
-        let Some(from) = from else { return Vec::new() };
-        let mut found = Vec::new();
-        for at in from + 1..words.len() {
-            let Some((&program, arguments)) = words.get(at..).and_then(<[&str]>::split_first)
-            else {
-                continue;
-            };
-            if kind != Some(Kind::Plain) && program.contains(char::is_whitespace) {
-                let line = read(program);
-                found.extend(line.commands.iter().filter_map(|command| {
-                    let words: Vec<&str> = command
-                        .words
-                        .iter()
-                        .map(|word| word.text.as_str())
-                        .collect();
-                    words
-                        .split_first()
-                        .map(|(&program, arguments)| named(program, arguments))
-                }));
-            } else if !program.starts_with('-') {
-                found.push(named(program, arguments));
+        let starts = operand_starts(&words);
+        if starts.len() * 3 >= OTHERS_MAX {
+            // There is no room for all; those the program itself would see come first.
+            for spelling in crate::effect::spellings(&self.words) {
+                add(spelling);
             }
-            if kind == Some(Kind::Plain) {
+        }
+        for start in from_both_ends(&starts) {
+            let operands = words.get(start..).unwrap_or_default();
+            if start > 1 {
+                add(named(program, operands.iter().copied()));
+            }
+            add(named(program, without_options(operands, Values::Kept)));
+            if !add(named(program, without_options(operands, Values::Dropped))) {
                 break;
             }
         }
         found
+    }
+
+    /// Whether the program goes through directories and reads what it finds, hidden files too.
+    pub fn reads_hidden_below(&self) -> bool {
+        let Some(program) = self.program() else {
+            return false;
+        };
+        let has = |letters: &[char], words: &[&str]| {
+            self.words.iter().skip(1).any(|word| {
+                let text = word.text.as_str();
+                let cluster = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+                let name = text.split('=').next().unwrap_or_default();
+                // A long name may be shortened.
+                name.len() > 2 && words.iter().any(|it| it.starts_with(name))
+                    || cluster.is_some_and(|it| it.contains(letters))
+            })
+        };
+        match base_name(program) {
+            "grep" | "egrep" | "fgrep" | "ggrep" => has(
+                &['r', 'R', 'd'],
+                &["--recursive", "--dereference-recursive", "--directories"],
+            ),
+            "git" => has(&[], &["--no-index"]),
+            "rg" | "ag" => has(&['u', '.'], &["--hidden", "--unrestricted"]),
+            "cp" | "gcp" | "scp" | "diff" | "gdiff" | "colordiff" => {
+                has(&['r', 'R', 'a'], &["--recursive", "--archive"])
+            }
+            "tar" | "gtar" | "bsdtar" | "zip" | "rsync" | "7z" | "rgrep" | "ack" | "ugrep"
+            | "ug" => true,
+            _ => false,
+        }
     }
 
     /// Whether the program gets exactly the words as they are written here.
@@ -140,14 +166,44 @@ impl Simple {
     }
 }
 
+/// Whether an assignment before `words` changes what is looked up, loaded or run by them. Blanks that are
+/// set for a builtin which reads a line are its own.
+pub(crate) fn changes_lookup(it: &Assignment, words: &[Word], at: &Directory) -> bool {
+    let reads = |it: &Word| matches!(it.text.as_str(), "read" | "mapfile" | "readarray");
+    let is_own = it.name == "IFS" && words.first().is_some_and(|it| it.is_known() && reads(it));
+    !is_own && is_dangerous(it, words, at)
+}
+
 /// The last part of a path.
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// Adds a blank behind what stands there.
+fn separate(text: &mut String) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+}
+
+/// The last, the first, the last but one and so on.
+fn from_both_ends(list: &[usize]) -> impl Iterator<Item = usize> {
+    let mut list = list.iter().copied();
+    let mut is_last = false;
+    std::iter::from_fn(move || {
+        is_last = !is_last;
+        if is_last {
+            list.next_back()
+        } else {
+            list.next()
+        }
+    })
+}
+
 /// A spelling with the program by its file name.
-fn named(program: &str, arguments: &[&str]) -> String {
-    let mut spelling = base_name(program).to_owned();
+fn named<'w>(program: &str, arguments: impl IntoIterator<Item = &'w str>) -> String {
+    let mut spelling = String::with_capacity(64);
+    spelling.push_str(base_name(program));
     for argument in arguments {
         spelling.push(' ');
         spelling.push_str(argument);
@@ -190,14 +246,13 @@ enum Values {
 }
 
 /// The words without options, and without the words that may be their values.
-fn without_options<'w>(words: &[&'w str], values: Values) -> Vec<&'w str> {
+fn without_options<'w>(words: &[&'w str], values: Values) -> impl Iterator<Item = &'w str> {
     let mut is_value = false;
-    let kept = words.iter().filter(|word| {
+    words.iter().copied().filter(move |word| {
         let is_dropped = std::mem::replace(
             &mut is_value,
             values == Values::Dropped && may_take_value(word),
         );
         !is_option(word) && !is_dropped
-    });
-    kept.copied().collect()
+    })
 }

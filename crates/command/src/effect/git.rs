@@ -1,0 +1,170 @@
+//! The operands and settings of git that no list of options tells. It must not know which sub-command takes them.
+
+use super::apply::Applied;
+use super::{GIT_SETTINGS, place};
+use crate::line::{Class, Host, Mode, Word, WordKind};
+
+/// Names of files and folders without an ending, which are hardly those of a branch.
+const PLAIN_NAMES: &[&str] = &[
+    "BUILD",
+    "CHANGELOG",
+    "Containerfile",
+    "Dockerfile",
+    "Gemfile",
+    "Jenkinsfile",
+    "Justfile",
+    "LICENSE",
+    "Makefile",
+    "NOTICE",
+    "Procfile",
+    "README",
+    "Rakefile",
+    "VERSION",
+    "Vagrantfile",
+    "WORKSPACE",
+    "app",
+    "apps",
+    "assets",
+    "bin",
+    "cmd",
+    "config",
+    "crates",
+    "doc",
+    "docs",
+    "examples",
+    "internal",
+    "justfile",
+    "lib",
+    "makefile",
+    "packages",
+    "pkg",
+    "public",
+    "scripts",
+    "spec",
+    "src",
+    "test",
+    "tests",
+    "web",
+];
+
+impl Applied<'_> {
+    /// A word that names a file rather than a branch, or stands behind one, throws changes away.
+    pub(super) fn branch(&mut self, word: &Word) {
+        let is_first = self
+            .reading
+            .operands
+            .first()
+            .is_some_and(|first| first.range == word.range);
+        let is_file = !word.is_known()
+            || PLAIN_NAMES.contains(&word.text.as_str())
+            || word.text.rsplit('/').next().is_some_and(|name| {
+                name.rsplit_once('.').is_some_and(|(_, end)| {
+                    !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_alphabetic())
+                })
+            });
+        if !is_first || is_file || word.text.ends_with('/') {
+            self.raise(Class::Irreversible);
+            self.touch(word, Mode::Write, false);
+        }
+    }
+
+    /// A name of a commit, a file, or `commit:file`.
+    pub(super) fn revision(&mut self, word: &Word) {
+        self.touch(word, Mode::Read, false);
+        if let Some((_, file)) = word.text.split_once(':') {
+            let file = Word {
+                text: file.to_owned(),
+                ..word.clone()
+            };
+            self.touch(&file, Mode::Read, false);
+        }
+    }
+
+    pub(super) fn git_remote(&mut self, word: &Word) {
+        let is_here = word.is_known() && word.text.starts_with(['/', '.']);
+        if word.text.starts_with("ext::") || word.text.starts_with('-') {
+            self.hide(word, "this remote is a program");
+        } else if let Some(host) = place::remote(word) {
+            self.reach(host);
+        } else if is_here {
+            self.touch(word, Mode::Read, true);
+            self.raise(Class::Ordinary);
+        } else {
+            self.reach(Host {
+                is_known: false,
+                ..place::host(&word.text, word)
+            });
+        }
+    }
+
+    /// `name=value` of git, for this call alone.
+    pub(super) fn git_setting(&mut self, word: &Word) {
+        let (name, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
+        let value = Word {
+            text: value.to_owned(),
+            ..word.clone()
+        };
+        if !word.is_single {
+            return self.hide(word, "the setting is not written out");
+        }
+        self.set(word, name, &value);
+    }
+
+    /// The name of a setting that is kept; its value is the operand behind it. What git will run by it, in
+    /// this call or a later one, is what this command is judged by.
+    pub(super) fn git_key(&mut self, word: &Word) {
+        let Some(value) = self.reading.operands.get(1).cloned() else {
+            return;
+        };
+        if word.is_known() {
+            self.set(word, &word.text, &value);
+        } else {
+            self.hide(word, "the setting is not written out");
+        }
+    }
+
+    /// An alias is what it stands for, and a few settings are harmless.
+    fn set(&mut self, word: &Word, name: &str, value: &Word) {
+        let name = name.to_ascii_lowercase();
+        let is_pager = name == "core.pager" && matches!(value.text.as_str(), "cat" | "less" | "");
+        if name.starts_with("alias.") && value.is_known() {
+            return self.alias(value);
+        }
+        if !(is_plain_setting(&name) || is_pager && value.is_known()) {
+            self.hide(
+                word,
+                format!("the setting `{name}` can run another program"),
+            );
+        }
+    }
+
+    /// What an alias stands for, with whatever words it is called with behind it.
+    fn alias(&mut self, value: &Word) {
+        self.raise(Class::Ordinary);
+        let text = match value.text.strip_prefix('!') {
+            Some(script) => format!("{script} \"$@\""),
+            None => format!("git {} \"$@\"", value.text),
+        };
+        let script = Word {
+            text,
+            ..value.clone()
+        };
+        let any = Word {
+            kind: WordKind::Dynamic,
+            is_single: false,
+            ..value.clone()
+        };
+        self.script(&[script], vec![any.clone(), any]);
+    }
+}
+
+/// Whether a setting of git runs nothing, whatever it is set to.
+fn is_plain_setting(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    GIT_SETTINGS
+        .iter()
+        .any(|known| match known.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == *known,
+        })
+}

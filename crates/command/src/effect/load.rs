@@ -1,0 +1,261 @@
+//! Reads the text form of grammars. It must not know any program.
+
+use std::sync::Arc;
+
+use super::grammar::{Grammar, Mark, Slot, Style, Switch, Table, Told};
+use super::{Input, Place};
+use crate::line::Class;
+
+impl Table {
+    pub(super) fn load(&mut self, file: &'static str) {
+        let mut names: Vec<&'static str> = Vec::new();
+        let mut body = Grammar::new("");
+        let lines = file
+            .lines()
+            .map(|line| line.split(" #").next().unwrap_or_default());
+        for line in lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            if line.starts_with(' ') {
+                if self.statement(&mut body, line.trim()).is_none() {
+                    let name = names.first().unwrap_or(&"");
+                    self.faults.push(format!("{name}: {line}"));
+                }
+            } else {
+                self.add(&names, &body);
+                names = line.split(',').map(str::trim).collect();
+                body = Grammar::new("");
+            }
+        }
+        self.add(&names, &body);
+    }
+
+    fn add(&mut self, names: &[&'static str], body: &Grammar) {
+        for name in names {
+            let grammar = Grammar {
+                name,
+                ..body.clone()
+            };
+            if self.grammars.insert(name, grammar).is_some() {
+                self.faults.push(format!("{name}: twice"));
+            }
+        }
+    }
+
+    /// Reads one line of a grammar; `None` where it means nothing.
+    fn statement(&self, body: &mut Grammar, line: &'static str) -> Option<()> {
+        let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match head {
+            "is" => body.class = class(rest)?,
+            "bare" => body.bare = Some(class(rest)?),
+            "opaque" => body.opaque = Some(rest),
+            "words" => body.style = Style::Words,
+            "bundle" => body.style = Style::Bundle,
+            "strict" => body.is_strict = true,
+            "everywhere" => body.is_everywhere = true,
+            "below" => body.is_below = true,
+            "loose" => body.is_loose = true,
+            "silent" => body.is_silent = true,
+            "project" => body.runs_project = true,
+            "told" => {
+                body.told = match rest {
+                    "" => Told::Always,
+                    "with arguments" => Told::WithArguments,
+                    "with operands" => Told::WithOperands,
+                    _ => return None,
+                }
+            }
+            "here" => body.is_here = true,
+            "adds" => body.adds_operands = true,
+            "reaches" => body.reaches.extend(rest.split(' ')),
+            "place" => {
+                body.place = match rest {
+                    "shell" => Place::Shell,
+                    "named" => Place::Named,
+                    "elsewhere" => Place::Elsewhere,
+                    _ => return None,
+                }
+            }
+            "input" => {
+                body.input = match rest {
+                    "script" => Input::Script,
+                    "code" => Input::Code,
+                    _ => return None,
+                }
+            }
+            "like" => {
+                let other = self.grammars.get(rest)?;
+                let own = std::mem::replace(body, other.clone());
+                let switches = Arc::make_mut(&mut body.switches);
+                switches.extend(
+                    own.switches
+                        .iter()
+                        .map(|(name, switch)| (*name, switch.clone())),
+                );
+            }
+            "operands" => {
+                let slots = rest.split(' ').filter(|name| *name != "none");
+                let slots = slots.map(|name| match name.strip_suffix("...") {
+                    Some(name) => Some((slot(name)?, true)),
+                    None => Some((slot(name)?, false)),
+                });
+                body.operands = Some(slots.collect::<Option<_>>()?);
+            }
+            _ => return switches(body, head, rest),
+        }
+        Some(())
+    }
+
+    /// What follows from all lines together.
+    pub(super) fn finish(&mut self) {
+        let names: Vec<&'static str> = self.grammars.keys().copied().collect();
+        for name in &names {
+            let Some((parent, child)) = name.rsplit_once(' ') else {
+                continue;
+            };
+            let Some(parent) = self.grammars.get_mut(parent) else {
+                self.faults.push(format!("{name}: no grammar above it"));
+                continue;
+            };
+            parent.has_subs = true;
+            parent.subs.insert(child, name);
+        }
+        let mut by_depth = names;
+        by_depth.sort_by_key(|name| name.matches(' ').count());
+        for name in by_depth {
+            let above = name
+                .rsplit_once(' ')
+                .and_then(|(above, _)| self.grammars.get(above));
+            let inherited = above.filter(|above| above.is_everywhere).cloned();
+            let Some(grammar) = self.grammars.get_mut(name) else {
+                continue;
+            };
+            if let Some(above) = inherited {
+                grammar.is_everywhere = true;
+                // `--version` and its like stand for the program alone.
+                let kept = above
+                    .switches
+                    .iter()
+                    .filter(|(_, switch)| !switch.has(Mark::Looks));
+                let switches = Arc::make_mut(&mut grammar.switches);
+                for (name, switch) in kept {
+                    switches.entry(name).or_insert_with(|| switch.clone());
+                }
+            }
+            let class = grammar.class;
+            grammar.is_sensitive = grammar.has_subs
+                || grammar.is_wrapper()
+                || grammar
+                    .switches
+                    .values()
+                    .any(|switch| switch.is_dangerous(class));
+        }
+    }
+}
+
+fn class(name: &str) -> Option<Class> {
+    Some(match name {
+        "read-only" => Class::ReadOnly,
+        "ordinary" => Class::Ordinary,
+        "irreversible" => Class::Irreversible,
+        "publish" => Class::Publish,
+        _ => return None,
+    })
+}
+
+/// Reads `slot:mark:mark name name`, in which `flag` is an option without a value and a `?` behind a name
+/// says that its value may be left out.
+fn switches(body: &mut Grammar, head: &'static str, names: &'static str) -> Option<()> {
+    let mut parts = head.split(':');
+    let slot = match parts.next()? {
+        "flag" => None,
+        name => Some(slot(name)?),
+    };
+    let marks = parts.map(mark).collect::<Option<Vec<Mark>>>()?;
+    for name in names.split_ascii_whitespace() {
+        let (name, is_optional) = match name.strip_suffix('?') {
+            Some(name) if !name.is_empty() => (name, true),
+            _ => (name, false),
+        };
+        let switch = Switch {
+            slot,
+            is_optional,
+            marks: marks.clone(),
+        };
+        Arc::make_mut(&mut body.switches).insert(name, switch);
+    }
+    (!names.is_empty()).then_some(())
+}
+
+fn slot(name: &str) -> Option<Slot> {
+    Some(match name {
+        "text" => Slot::Text,
+        "read" => Slot::Read,
+        "write" => Slot::Write,
+        "both" => Slot::Both,
+        "into" => Slot::Into,
+        "packed" => Slot::Packed,
+        "linked" => Slot::Linked,
+        "tree" => Slot::Tree,
+        "sourced" => Slot::Sourced,
+        "setting" => Slot::Setting,
+        "glob" => Slot::Glob,
+        "format" => Slot::Format,
+        "archive" => Slot::Archive,
+        "directory" => Slot::Directory,
+        "revision" => Slot::Revision,
+        "branch" => Slot::Branch,
+        "trap" => Slot::Trap,
+        "maybe" => Slot::Maybe,
+        "made" => Slot::Made,
+        "clock" => Slot::Clock,
+        "assignment" => Slot::Assignment,
+        "host" => Slot::Host,
+        "url" => Slot::Url,
+        "remote-read" => Slot::RemoteRead,
+        "remote-write" => Slot::RemoteWrite,
+        "git-remote" => Slot::GitRemote,
+        "git-setting" => Slot::GitSetting,
+        "git-key" => Slot::GitKey,
+        "data" => Slot::Data,
+        "method" => Slot::Method,
+        "program" => Slot::Program,
+        "command" => Slot::Command,
+        "script" => Slot::Script,
+        "exec" => Slot::Exec,
+        "stand" => Slot::Stand,
+        "file" => Slot::File,
+        "code" => Slot::Code,
+        "sed" => Slot::Sed,
+        "awk" => Slot::Awk,
+        "jq" => Slot::Jq,
+        "sql" => Slot::Sql,
+        "redis" => Slot::Redis,
+        _ => return None,
+    })
+}
+
+fn mark(name: &str) -> Option<Mark> {
+    Some(match name {
+        "writes" => Mark::Writes,
+        "irreversible" => Mark::Irreversible,
+        "publish" => Mark::Publish,
+        "mild" => Mark::Mild,
+        "told" => Mark::Told,
+        "untold" => Mark::Untold,
+        "soft" => Mark::Soft,
+        "opaque" => Mark::Opaque,
+        "looks" => Mark::Looks,
+        "target" => Mark::Target,
+        "given" => Mark::Given,
+        "in-place" => Mark::InPlace,
+        "packs" => Mark::Packs,
+        "here" => Mark::Here,
+        "below" => Mark::Below,
+        "names" => Mark::Names,
+        "inline" => Mark::Inline,
+        "input" => Mark::Input,
+        "pair" => Mark::Pair,
+        "named" => Mark::Named,
+        "last" => Mark::Last,
+        _ => return None,
+    })
+}

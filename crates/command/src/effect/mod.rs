@@ -1,0 +1,359 @@
+//! What one simple command runs, reads, writes and reaches, by the grammar of its program. It must not know shell syntax beyond words.
+
+mod apply;
+mod file;
+mod git;
+pub(crate) mod grammar;
+mod inner;
+mod language;
+mod load;
+mod parse;
+mod place;
+mod sql;
+#[cfg(test)]
+mod tests;
+mod variable;
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::line::{Assignment, Class, Directory, Host, Mode, Opaque, Touch, Word};
+
+pub(crate) use apply::shows_variable;
+pub use variable::is_dangerous_variable;
+pub(crate) use variable::{Changes, changes_of};
+
+/// What one simple command does.
+#[derive(Debug)]
+pub(crate) struct Effects {
+    /// What it runs.
+    pub inner: Vec<Inner>,
+    /// The files it touches. `by` is left `None`: the caller knows the index.
+    pub touches: Vec<Touch>,
+    /// The machines it reaches. `by` is left `None`.
+    pub hosts: Vec<Host>,
+    /// What kind of work it does itself; what runs inside has its own.
+    pub class: Class,
+    /// Why it cannot be told what it runs, if it cannot.
+    pub opaque: Option<Opaque>,
+    /// Whether all it does stands in its words: see [`crate::Simple::is_told`].
+    pub is_told: bool,
+    /// Whether it runs code of the project whatever its words are.
+    pub runs_project: bool,
+    /// Where the shell stands after it. Only for `cd`, `chdir`, `pushd` and `popd`.
+    pub moves: Option<Move>,
+    /// What becomes of its standard input, beyond data. The caller knows what stands there: it reads a
+    /// here-string or the output of `echo` as a script where that is known, else the command is opaque.
+    pub input: Input,
+}
+
+/// A change of the shell's directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// To this one. An empty directory operand, `CDPATH` and `-P` are the effect's to refuse: `Unknown`.
+    To(Word),
+    /// To the one before: `cd -`.
+    Back,
+    /// Home: `cd` alone.
+    Home,
+    /// To this one, and the present one is kept: `pushd`.
+    Push(Word),
+    /// To the one that was kept last: `popd`.
+    Pop,
+    /// Somewhere.
+    Unknown,
+}
+
+/// What a program does with its standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// It reads data, or nothing.
+    Data,
+    /// It runs it as a shell script: `sh`, `bash -s`.
+    Script,
+    /// It runs it as code of another kind: `python -`.
+    Code,
+}
+
+/// Where what a command runs is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the shell itself, whose directory and variables it may change: `command`, `eval`, `builtin`.
+    Shell,
+    /// In a process of its own on this machine.
+    Child,
+    /// The same, and it is one program of the project that is named together with the one that runs it.
+    Named,
+    /// On another machine or in another file system: `ssh`, `docker exec`, `chroot`.
+    Elsewhere,
+}
+
+/// Something a command runs.
+#[derive(Debug)]
+pub(crate) enum Inner {
+    /// A program and its arguments.
+    Words {
+        /// The words, as they stand in the command.
+        words: Vec<Word>,
+        /// Whether more words follow that are not known: `xargs`, `find -exec ... {} +`.
+        extra_operands: bool,
+        /// The directory it runs in, where the command says so: `env -C`.
+        at: Option<Word>,
+        /// `NAME=value` words that hold for it: `env A=1 make`.
+        assignments: Vec<Word>,
+        /// Where it runs.
+        place: Place,
+    },
+    /// A shell text.
+    Script {
+        /// The text.
+        text: String,
+        /// The word it stands in.
+        range: Range<usize>,
+        /// Whether the text is exactly what is run; `false` where the word was not known.
+        is_exact: bool,
+        /// `$0`, `$1` and on, where they are given: `sh -c 'rm "$1"' x y`.
+        arguments: Vec<Word>,
+        /// The directory it runs in, where the command says so.
+        at: Option<Word>,
+        /// Where it runs.
+        place: Place,
+    },
+    /// Something that cannot be told.
+    Unknown {
+        /// The word that says so.
+        range: Range<usize>,
+        /// Why, in words for people, lower case and without a full stop.
+        why: String,
+    },
+}
+
+impl Effects {
+    /// What a program does of which nothing is known yet.
+    pub(crate) fn ordinary() -> Self {
+        Self {
+            inner: Vec::new(),
+            touches: Vec::new(),
+            hosts: Vec::new(),
+            class: Class::Ordinary,
+            opaque: None,
+            is_told: false,
+            runs_project: false,
+            moves: None,
+            input: Input::Data,
+        }
+    }
+}
+
+/// What the command `words` does when it is run in `at`. The first word is the program. Functions and
+/// aliases of the line, redirects and assignments before the program are the caller's.
+pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
+    let Some((program, arguments)) = words.split_first() else {
+        return Effects::ordinary();
+    };
+    if let Some(why) = unclear(program) {
+        let mut effects = unknown(arguments, at);
+        effects.opaque = Some(opaque(program, why));
+        return effects;
+    }
+    let Some((grammar, is_sure)) = grammar::program(&program.text) else {
+        let mut effects = unknown(arguments, at);
+        effects.opaque = arguments
+            .iter()
+            .find(|word| parse::could_become_option(word))
+            .map(could_be);
+        return effects;
+    };
+    let (readings, is_over) = parse::readings(words, grammar);
+    let is_one = readings.len() == 1;
+    let mut all = Effects {
+        class: Class::ReadOnly,
+        is_told: is_one && is_sure,
+        runs_project: is_sure,
+        ..Effects::ordinary()
+    };
+    for reading in &readings {
+        all.join(apply::apply(reading, words, at), is_one);
+    }
+    if is_over {
+        let why = "its options can be read in too many ways";
+        all.inner.push(Inner::Unknown {
+            range: program.range.clone(),
+            why: why.to_owned(),
+        });
+        all.opaque.get_or_insert_with(|| opaque(program, why));
+    }
+    if !is_sure {
+        // Another program may stand under this name.
+        all.join(unknown(arguments, at), true);
+    }
+    // Two readings find most things twice.
+    if !(is_one && is_sure) {
+        unique(&mut all.touches);
+        unique(&mut all.hosts);
+    }
+    if all.opaque.is_some() {
+        all.class = all.class.max(Class::Ordinary);
+    }
+    if matches!(program.text.as_str(), "cd" | "chdir" | "pushd" | "popd") {
+        all.moves = Some(moves(&program.text, arguments));
+    }
+    all
+}
+
+/// The command without its options, in each way its program may read it.
+pub(crate) fn spellings(words: &[Word]) -> Vec<String> {
+    let Some((grammar, _)) = words.first().and_then(|word| grammar::program(&word.text)) else {
+        return Vec::new();
+    };
+    let (readings, _) = parse::readings(words, grammar);
+    let spelled = readings.iter().map(|reading| {
+        let mut text = reading.grammar.name.to_owned();
+        for word in reading.operands.iter().chain(&reading.rest) {
+            text.push(' ');
+            text.push_str(&word.text);
+        }
+        text
+    });
+    spelled.collect()
+}
+
+impl Effects {
+    /// Adds another reading of the same command.
+    fn join(&mut self, other: Self, is_one: bool) {
+        self.inner.extend(other.inner);
+        let touches = other.touches.into_iter().map(|mut touch| {
+            touch.is_certain &= is_one;
+            touch
+        });
+        self.touches.extend(touches);
+        self.hosts.extend(other.hosts);
+        self.class = self.class.max(other.class);
+        self.is_told &= other.is_told;
+        self.runs_project &= other.runs_project;
+        if self.opaque.is_none() {
+            self.opaque = other.opaque;
+        }
+        self.input = match (self.input, other.input) {
+            (Input::Data, input) | (input, Input::Data) => input,
+            (Input::Code, _) | (_, Input::Code) => Input::Code,
+            (Input::Script, Input::Script) => Input::Script,
+        };
+    }
+}
+
+/// Takes out what equals something before it.
+pub(crate) fn unique<T: Eq + Hash>(list: &mut Vec<T>) {
+    if list.len() < 2 {
+        return;
+    }
+    let mut seen = HashSet::with_capacity(list.len());
+    let is_first: Vec<bool> = list.iter().map(|it| seen.insert(it)).collect();
+    let mut is_first = is_first.into_iter();
+    list.retain(|_| is_first.next().unwrap_or(true));
+}
+
+fn opaque(word: &Word, why: impl Into<String>) -> Opaque {
+    Opaque {
+        range: word.range.clone(),
+        why: why.into(),
+    }
+}
+
+fn could_be(word: &Word) -> Opaque {
+    opaque(word, format!("`{}` could become an option", word.text))
+}
+
+/// Why it cannot be told which program this is.
+fn unclear(program: &Word) -> Option<&'static str> {
+    let text = program.text.as_str();
+    if !program.is_known() {
+        return Some("the program is not written out");
+    }
+    let is_odd =
+        text.is_empty() || text.starts_with(['-', '+']) || text.contains(char::is_whitespace);
+    is_odd.then_some("the name of the program is empty, has a blank in it or looks like an option")
+}
+
+/// What a program of which nothing is known does: what looks like a path may be read and written, what
+/// looks like a URL may be reached.
+fn unknown(arguments: &[Word], at: &Directory) -> Effects {
+    let mut effects = Effects::ordinary();
+    for word in arguments {
+        let value = match word.text.split_once('=') {
+            Some((name, value)) if name.starts_with('-') => Word {
+                text: value.to_owned(),
+                ..word.clone()
+            },
+            _ => word.clone(),
+        };
+        if let Some(host) = place::url(&value) {
+            effects.hosts.push(Host {
+                is_known: false,
+                ..host
+            });
+        } else if !value.text.starts_with('-')
+            && place::looks_like_path(&value)
+            && let Some(path) = place::path(&value, at)
+        {
+            for mode in [Mode::Read, Mode::Write] {
+                let (path, range) = (path.clone(), word.range.clone());
+                effects.touches.push(Touch {
+                    path,
+                    mode,
+                    is_certain: false,
+                    range,
+                    by: None,
+                });
+            }
+        }
+    }
+    effects
+}
+
+/// Where the shell stands after `cd` and its kin.
+fn moves(program: &str, arguments: &[Word]) -> Move {
+    let is_plain = |word: &&Word| !matches!(word.text.as_str(), "-L" | "--");
+    let operands: Vec<&Word> = arguments.iter().filter(is_plain).collect();
+    match (program, operands.as_slice()) {
+        ("cd" | "chdir", []) => Move::Home,
+        ("popd", []) => Move::Pop,
+        ("cd" | "chdir", [word]) if word.text == "-" && word.is_known() => Move::Back,
+        ("cd" | "chdir" | "pushd", [word])
+            if word.is_known() && !word.text.is_empty() && !word.text.starts_with(['-', '+']) =>
+        {
+            let word = (*word).clone();
+            if program == "pushd" {
+                Move::Push(word)
+            } else {
+                Move::To(word)
+            }
+        }
+        _ => Move::Unknown,
+    }
+}
+
+/// Whether an assignment before the command `words` changes what it looks up, loads or runs beyond what
+/// it does anyway.
+pub(crate) fn is_dangerous(assignment: &Assignment, words: &[Word], at: &Directory) -> bool {
+    match changes_of(assignment, at) {
+        Changes::Nothing => false,
+        Changes::Anything => true,
+        Changes::Folders => {
+            let effects = of(words, at);
+            words.is_empty() || !effects.runs_project || effects.class == Class::ReadOnly
+        }
+    }
+}
+
+/// The settings of git that run nothing and change nothing that matters.
+static GIT_SETTINGS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| names(include_str!("../../data/git-settings.txt")));
+
+fn names(file: &'static str) -> Vec<&'static str> {
+    file.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! Paths as text. It must not ask whether anything exists.
+
+/// `path` as seen from `directory`, without `.`, `..` and doubled slashes.
+pub(crate) fn join(directory: &str, path: &str) -> String {
+    let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
+    if path.split('/').all(is_plain)
+        && directory
+            .strip_prefix('/')
+            .is_some_and(|below| below.split('/').all(is_plain))
+    {
+        return [directory, "/", path].concat();
+    }
+    let mut segments: Vec<&str> = Vec::new();
+    let start = if path.starts_with('/') { "" } else { directory };
+    for segment in start.split('/').chain(path.split('/')) {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop();
+            }
+            segment => segments.push(segment),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
+/// Whether nothing can be learned from a file or harmed in it.
+pub(crate) fn is_neutral(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr"
+    ) || path
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|fd| fd.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The part of an absolute pattern before the first segment with a wildcard.
+pub(crate) fn before_wildcard(pattern: &str) -> String {
+    let plain = pattern
+        .split('/')
+        .take_while(|segment| !segment.contains(['*', '?', '[', '\\']));
+    let directory = plain.collect::<Vec<_>>().join("/");
+    join("/", &directory)
+}
+
+/// The machine and port of a `/dev/tcp/HOST/PORT`.
+pub(crate) fn peer(path: &str) -> Option<(&str, Option<u16>)> {
+    let rest = path
+        .strip_prefix("/dev/tcp/")
+        .or_else(|| path.strip_prefix("/dev/udp/"))?;
+    let (host, port) = rest.split_once('/').unwrap_or((rest, ""));
+    Some((host, port.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_joined_and_made_normal() {
+        for (directory, path, joined) in [
+            ("/a/b", "c", "/a/b/c"),
+            ("/a/b", "../c/./d//", "/a/c/d"),
+            ("/a", "/x/../y", "/y"),
+            ("/", "../..", "/"),
+            ("/a", "", "/a"),
+            ("/a/b", "c/d", "/a/b/c/d"),
+            ("/", "c", "/c"),
+            ("/a/../b", "c", "/b/c"),
+            ("a", "b", "/a/b"),
+        ] {
+            assert_eq!(join(directory, path), joined);
+        }
+    }
+
+    #[test]
+    fn the_directory_of_a_pattern_ends_before_its_first_wildcard() {
+        assert_eq!(before_wildcard("/a/b*/c"), "/a");
+        assert_eq!(before_wildcard("/*"), "/");
+    }
+}
