@@ -6,6 +6,7 @@
 mod bench;
 mod check;
 mod conform;
+mod fuzz;
 mod hostile;
 mod mock;
 mod seal;
@@ -30,6 +31,9 @@ usage: cargo xtask <chore>
   mock --script FILE [--port N]
                    a chat-completions server on 127.0.0.1 that plays a script to all
                    who ask, until it is killed; its first line is the port
+  fuzz [--seconds N] [--seed N]
+                   what has to hold for every shell text, on mutated lines of spec/shell;
+                   a text for which it does not is kept in target/fuzz
   bench [--runs N] [--json FILE] [--quick]
                    times, memory and budgets of the release build, on a repository made
                    for it; docs/benchmarks.md says what each row is
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         ["conform", files @ ..] => conform::run(&root(), files),
         ["hostile", options @ ..] => hostile::chore(&root(), options),
         ["in-cage", words @ ..] => hostile::in_cage(words),
+        ["fuzz", words @ ..] => fuzz::run(&root(), words),
         ["bench", words @ ..] => bench::run(&root(), words),
         ["mock", words @ ..] => mock::run(words).map(|never| match never {}),
         _ => {

@@ -17,7 +17,8 @@
 //!
 //! For a read-only agent the user's broad allows and asks stand above 2 instead: they
 //! were written for agents that work, and only a rule that names what it opens
-//! reaches one that must not.
+//! reaches one that must not. The commands that only look, which such an agent
+//! may run, are judged as they are for everybody by 1 and those broad rules.
 //!
 //! The hard layer holds what a read-only agent keeps closed; no rule of the user,
 //! no saved or session rule and no answer lifts that, and the tools it closes whole
@@ -69,7 +70,13 @@ pub fn layers(
     };
     let mut base = preset.rules(tier, home);
     base.extend(above);
-    base.extend((agent.rules.iter().cloned()).map(|rule| preset.tighten(rule)));
+    let everybody = base.len();
+    for rule in &agent.rules {
+        let everybody = base.get(..everybody).unwrap_or_default();
+        let left = as_for_everybody(rule, everybody);
+        let own = || vec![preset.tighten(rule.clone())];
+        base.extend(left.unwrap_or_else(own));
+    }
     base.extend(below);
     base.extend(agent.closed.iter().cloned());
     base.extend(agent.configured.iter().cloned());
@@ -78,6 +85,24 @@ pub fn layers(
         hard: agent.hard.clone(),
         ..RuleLayers::default()
     }
+}
+
+/// What the rules for everybody say of what an agent leaves open by a narrower name, if it does: having
+/// closed the permission whole, it opens no more of it than others may do.
+fn as_for_everybody(rule: &Rule, everybody: &[Rule]) -> Option<Vec<Rule>> {
+    let (whole, _) = rule.permission.split_once('.')?;
+    if rule.action != Action::Allow || !rule.pattern.is_catch_all() {
+        return None;
+    }
+    let is_about = |it: &&Rule| it.is_about(&rule.permission) || it.is_about(whole);
+    let said: Vec<&Rule> = everybody.iter().filter(is_about).collect();
+    let last_of_all = said.iter().rposition(|it| it.pattern.is_catch_all());
+    let said = said.into_iter().skip(last_of_all.unwrap_or(0));
+    let narrowed = said.map(|it| Rule {
+        permission: rule.permission.clone(),
+        ..it.clone()
+    });
+    Some(narrowed.collect())
 }
 
 /// What a read-only agent's own rules overrule, and the rest. Both keep their order.

@@ -41,14 +41,14 @@ impl Preset {
     /// All presets.
     pub const ALL: [Self; 3] = [Self::Cautious, Self::Normal, Self::Unattended];
 
-    /// The preset's rules for a tier: those of every tier, then the tier's own.
+    /// The preset's rules for a tier: those of every tier, then the tier's own, then what no tier opens.
     ///
     /// `home` is the directory that `~` and `$HOME` stand for.
     pub fn rules(self, tier: Tier, home: Option<&str>) -> Vec<Rule> {
         let (label, text) = self.file();
-        let mut rules = built_in_rules(text, label, "every", home);
-        rules.extend(built_in_rules(text, label, tier.key(), home));
-        rules
+        let parts = ["every", tier.key(), "protected"];
+        let rules = parts.map(|key| built_in_rules(text, label, key, home));
+        rules.concat()
     }
 
     /// An agent's rule as it stands under this preset: `Unattended` asks nothing.
@@ -142,7 +142,7 @@ mod tests {
     fn every_list_of_every_preset_reads_without_a_fault() {
         for preset in Preset::ALL {
             let (label, text) = preset.file();
-            for key in ["every", "full", "partial", "none"] {
+            for key in ["every", "full", "partial", "none", "protected"] {
                 let rules = written::read_rules(text, label, &[key], None);
                 assert!(rules.is_ok_and(|rules| !rules.is_empty()), "{label} {key}");
             }

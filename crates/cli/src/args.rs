@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Works on rules
     Policy(PolicyArgs),
+    /// Looks into shell lines
+    Shell(ShellArgs),
     /// Shows the gates at work in a small project of its own
     Tour,
     /// Lists the agents
@@ -145,6 +147,46 @@ pub(crate) struct CheckArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) scene: Scene,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    #[command(subcommand)]
+    pub(crate) command: ShellCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ShellCommand {
+    /// Says what a line would run, read, write and reach, and how each part is judged
+    Explain(ShellExplainArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShellExplainArgs {
+    /// The line, as one argument
+    pub(crate) line: String,
+    /// The shell that would read it
+    #[arg(long, value_enum, default_value_t = LineShell::Bash)]
+    pub(crate) shell: LineShell,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) scene: Scene,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LineShell {
+    /// GNU bash, which the gates judge
+    Bash,
+    /// A POSIX shell
+    Sh,
+    /// zsh
+    Zsh,
+    /// PowerShell
+    Powershell,
+    /// cmd.exe
+    Cmd,
 }
 
 #[derive(Debug, Args)]

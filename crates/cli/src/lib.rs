@@ -37,6 +37,7 @@ pub fn start(root: &RootAuthority) -> ExitCode {
         Command::Tools(args) => command::tools(&args),
         Command::Check(args) => command::check(root, &args),
         Command::Policy(args) => command::policy(root, &args),
+        Command::Shell(args) => command::shell(root, &args),
         Command::Tour => command::tour(root),
         Command::Agents(args) => command::agents(&args),
         Command::Approvals(args) => command::approvals(&args),

@@ -4,14 +4,23 @@
 use strsim::damerau_levenshtein;
 
 /// The permissions that tools and gates ask for.
-pub(crate) const PERMISSIONS: [&str; 27] = [
+pub(crate) const PERMISSIONS: [&str; 36] = [
     "background_process",
     "bash",
+    "bash.irreversible",
+    "bash.publish",
+    "bash.readonly",
+    "bash.told",
     "codebase_search",
     "codesearch",
     "doom_loop",
     "edit",
+    "edit.command",
+    "edit.new",
+    "edit.overwrite",
     "external_directory",
+    "external_directory.read",
+    "external_directory.write",
     "glob",
     "grep",
     "list",

@@ -119,29 +119,8 @@ fn subjects(input: &Value) -> Result<Vec<Subject>, String> {
         return Ok(subjects);
     }
     if input.get("command").is_some() {
-        return commands(text(input, "command")?);
+        return crate::shelled::asked(text(input, "command")?, &[]);
     }
     let what = input.get("name").and_then(Value::as_str).unwrap_or("*");
     Ok(vec![Subject::name(text(input, "tool")?, what)])
-}
-
-/// The commands of a line, each as it was read.
-fn commands(line: &str) -> Result<Vec<Subject>, String> {
-    let read = command::read(line);
-    let redirects = read.redirects.len()
-        + read
-            .commands
-            .iter()
-            .map(|it| it.redirects.len())
-            .sum::<usize>();
-    if redirects > 0 || !read.unknown.is_empty() {
-        return Err("a command line with redirects, or one that cannot be told".to_owned());
-    }
-    let subject = |it: &command::Simple| {
-        let mut subject = Subject::command("bash", it.canonical(), it.source(line), it.others());
-        subject.is_literal = it.is_literal();
-        subject.opaque = it.opaque.as_ref().map(|it| it.why.clone());
-        subject
-    };
-    Ok(read.commands.iter().map(subject).collect())
 }

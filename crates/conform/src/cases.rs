@@ -9,6 +9,7 @@ use crate::configured;
 use crate::guarded;
 use crate::kept;
 use crate::ops::{decide, subject, written_rules};
+use crate::shelled;
 use crate::vectors::Put;
 use crate::waiting;
 
@@ -30,6 +31,8 @@ pub(crate) fn put(area: &str, input: &str, expected: &str) -> Result<Put, String
         "always" => kept::put(&input, &expected),
         "ask" => waiting::ask(&input, &expected),
         "headless" => waiting::headless(&input, &expected),
+        "shell-permission" => shelled::permission(&input, &expected),
+        "shell-scan" => shelled::scan(&input, &expected),
         "doom_loop" => waiting::doom_loop(&input, &expected),
         _ => Ok(Put::Missing("an area this suite does not know")),
     }

@@ -12,7 +12,9 @@ pub mod literate;
 #[cfg(feature = "mock")]
 pub mod mock;
 mod ops;
+mod scanned;
 mod sequence;
+pub mod shelled;
 mod table;
 pub mod testkit;
 pub mod vectors;

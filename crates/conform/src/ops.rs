@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::guarded::{Asked, is_protected};
+use crate::scanned;
 use crate::sequence;
 use crate::vectors::{Put, Sets};
 
@@ -103,6 +104,9 @@ pub(crate) fn put(op: &str, cells: &Cells<'_>, sets: &Sets) -> Result<Got, Strin
         // There is no function to call: nothing here writes or merges files of the user's.
         "mergeDeep" | "mergePermission" | "toConfig" => "never".to_owned(),
         "protected" => json::<Asked>(request)?.is_protected()?.to_string(),
+        "scan" => scanned::scan(request, cells.expected)?,
+        "looking" => return scanned::looking(request).map(Got::Action),
+        "outside" => scanned::outside(request)?,
         "sequence" if request.starts_with('[') => {
             sequence::put(&sets.rules(cells.ruleset)?, request, cells.expected)?
         }

@@ -238,6 +238,14 @@ pub trait Host: Send + Sync {
     fn confinement(&self) -> Confinement;
     /// The workspace, absolute and real.
     fn workspace(&self) -> &Path;
+    /// The home that `~` and `$HOME` stand for in a command, absolute; `None`: it cannot be told.
+    fn home(&self) -> Option<&Path>;
+    /// Whether a variable of this name looks as if it held a secret, so that no command is given it.
+    fn hides(&self, variable: &str) -> bool;
+    /// The paths that a shell's pattern stands for now, absolute, at most `max`; none where nothing
+    /// fits. They are for the rules alone: no tool hears of them. `None`: there are more, or it cannot
+    /// be told.
+    fn expand(&self, pattern: &str, max: usize) -> Option<Vec<String>>;
     /// Resolves a path, links followed, without opening it. Relative paths start at the workspace.
     ///
     /// # Errors

@@ -163,12 +163,20 @@ pub(crate) fn of_child(
     passed.cloned().chain(own).collect()
 }
 
+/// Whether a variable is secret by its name.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET_PARTS.iter().any(|part| name.contains(part))
+        || name.split('_').any(|word| SECRET_WORDS.contains(&word))
+        || SECRET_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
 fn passes(name: &str, value: &str) -> bool {
+    let is_secret = is_secret(name);
     let name = name.to_uppercase();
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let is_secret = SECRET_PARTS.iter().any(|part| name.contains(part))
-        || name.split('_').any(|word| SECRET_WORDS.contains(&word))
-        || starts(SECRET_PREFIXES);
     let is_ours = starts(OWN_PREFIXES);
     let acts = ACTING.contains(&name.as_str())
         || starts(ACTING_PREFIXES)

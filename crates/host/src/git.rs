@@ -39,6 +39,45 @@ pub(crate) fn identity(
         .collect()
 }
 
+/// Settings under which git runs nothing beside what it was asked for, and takes no lock.
+const LOOK_ONLY: [(&str, &str); 5] = [
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("diff.external", ""),
+    ("log.showSignature", "false"),
+];
+
+/// Keeps git from whatever the repository would have it run, for a command that only looks. Converters
+/// of text (`textconv`) have names of their own and are held by the walls alone.
+pub(crate) fn look_only(environment: &mut Vec<(OsString, OsString)>) {
+    let is_ours = |name: &OsString| {
+        let name = name.to_string_lossy();
+        name.starts_with("GIT_CONFIG_")
+            && name
+                .rsplit('_')
+                .next()
+                .is_some_and(|end| end == "COUNT" || end.parse::<u32>().is_ok())
+    };
+    let programs = [
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "PAGER",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+    ];
+    environment.retain(|(name, _)| !is_ours(name) && !programs.iter().any(|it| name == it));
+    let mut put = |name: String, value: &str| environment.push((name.into(), value.into()));
+    put("GIT_OPTIONAL_LOCKS".to_owned(), "0");
+    put("GIT_PAGER".to_owned(), "cat");
+    put("PAGER".to_owned(), "cat");
+    put("GIT_CONFIG_COUNT".to_owned(), &LOOK_ONLY.len().to_string());
+    for (number, (key, value)) in LOOK_ONLY.into_iter().enumerate() {
+        put(format!("GIT_CONFIG_KEY_{number}"), key);
+        put(format!("GIT_CONFIG_VALUE_{number}"), value);
+    }
+}
+
 fn read(file: &Path) -> Option<String> {
     let found = fs::metadata(file).ok()?;
     let is_plain = found.is_file() && found.len() <= CONFIG_BYTES_MAX;

@@ -9,6 +9,7 @@
 
 mod beneath;
 mod environment;
+mod expand;
 mod file;
 mod git;
 mod ignored;

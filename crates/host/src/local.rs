@@ -1,7 +1,9 @@
 //! The local machine as the gate sees it. Must not act on anything but an order of an open call.
 
 use crate::{
-    beneath, environment, git,
+    beneath, environment,
+    expand::expand,
+    git,
     open_calls::OpenCalls,
     options::{Hook, Moment, OpenError, Options, OutputLimits},
     process,
@@ -95,6 +97,18 @@ impl Host for LocalHost {
         &self.0.workspace
     }
 
+    fn hides(&self, variable: &str) -> bool {
+        environment::is_secret(variable)
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.0.home.as_deref()
+    }
+
+    fn expand(&self, pattern: &str, max: usize) -> Option<Vec<String>> {
+        expand(pattern, max)
+    }
+
     fn resolve(&self, path: &str) -> Result<Resolved, ResolveError> {
         self.0.resolve(path)
     }
@@ -159,6 +173,8 @@ pub(crate) struct Machine {
     /// What every child may read.
     pub(crate) readable: Vec<PathBuf>,
     pub(crate) shell: PathBuf,
+    /// As the environment of children says it.
+    home: Option<PathBuf>,
     pub(crate) limits: OutputLimits,
     pub(crate) launcher: sandbox::Launcher,
     pub(crate) calls: OpenCalls,
@@ -233,6 +249,7 @@ impl Machine {
             environment,
             readable,
             shell: process::shell(),
+            home: options.home.filter(|home| home.is_absolute()),
             limits: options.limits,
             launcher: options.launcher,
             calls: OpenCalls::default(),

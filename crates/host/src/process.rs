@@ -2,6 +2,7 @@
 //! Must not wait for anything but the command itself, whoever still holds its output.
 
 use crate::{
+    git,
     local::{Machine, blocking},
     output::Output,
     resolve::failed,
@@ -128,10 +129,14 @@ fn not_started(error: impl Into<io::Error>) -> HostError {
 impl Machine {
     fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd), HostError> {
         let _open = self.calls.check(order.call())?;
+        let mut env = self.environment.clone();
+        if order.access().is_for_looking() {
+            git::look_only(&mut env);
+        }
         let spawn = sandbox::Spawn {
             program: self.shell.clone().into(),
             args: self.arguments(order.access().command())?,
-            env: self.environment.clone(),
+            env,
             cwd: self.directory_of(order)?,
             walls: self.walls(order),
         };

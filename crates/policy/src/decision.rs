@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use crate::harden;
-use crate::index::List;
+use crate::index::{Found, List};
 use crate::rule::{Action, Rule};
 use crate::ruleset::{Layer, Ruleset};
 use crate::spelling::{Verdict, judge, judge_by, unnamed};
@@ -79,7 +79,8 @@ impl Decision {
         self.rules.generation()
     }
 
-    /// The subject that decided: the first of the strictest. An empty one if nothing was asked about.
+    /// The subject that decided: the first of the strictest, one beside a command behind all others. An empty
+    /// one if nothing was asked about.
     pub fn subject(&self) -> &Subject {
         static NOTHING: LazyLock<Subject> = LazyLock::new(Subject::nothing);
         self.subjects.get(self.deciding).unwrap_or(&NOTHING)
@@ -156,7 +157,9 @@ impl Decision {
 /// Each subject is walked in this order, and no step undoes a deny:
 /// 1. The base rules by the spelling rule; no match asks. If there are rules of the project, the whole
 ///    walk is done again with them behind the base rules, and the stricter of the two counts.
-/// 2. An opaque command is allowed only if `*` is and no narrower base rule asks or denies.
+///    A built-in ask of any change yields where somebody's own rule allows the command that makes it.
+/// 2. An opaque command is allowed only if `*` is and no narrower base rule asks or denies it, or denies
+///    to read or edit something.
 /// 3. Hardenings: a broad allow asks where it is not meant.
 /// 4. Session and saved rules: a deny counts, an allow lifts an ask it lies inside of, an ask is no reply.
 /// 5. Hard rules: only ever stricter.
@@ -171,10 +174,13 @@ pub fn decide(
     for (index, subject) in subjects.iter().enumerate() {
         let standing = walk(rules, subject, &mut Trail::silent());
         once_only = once_only.or(standing.once_only);
-        if worst
-            .as_ref()
-            .is_none_or(|(_, worst)| standing.action > worst.action)
-        {
+        // Of equal answers the one about a command says more than that about a file beside it.
+        let rank = |action: Action, subject: &Subject| (action, !subject.is_beside);
+        let is_graver = worst.as_ref().is_none_or(|(at, worst)| {
+            let before = subjects.get(*at).map(|it| rank(worst.action, it));
+            Some(rank(standing.action, subject)) > before
+        });
+        if is_graver {
             worst = Some((index, standing));
         }
     }
@@ -303,12 +309,27 @@ fn walk_from<'r>(
         };
         Standing::by(layer, (index, rule))
     });
+    if let Some(allow) = vouching(base_list, &base, subject) {
+        base.asks.clear();
+        standing = Standing::by(Layer::Base, allow);
+        let (kind, note) = (
+            StepKind::By,
+            "its command is allowed by more than a built-in rule",
+        );
+        let text = &subject.canonical;
+        trail.step(kind, subject, text, Some(allow.1), standing.action, note);
+    }
     if let Some(why) = &subject.opaque
         && let Some((_, allow)) = base.found
         && standing.action == Action::Allow
     {
         let section = base_list.about(&subject.permission, subject.narrower);
-        let narrower = section.last_caution();
+        // It may read and change files too, so what is forbidden there is in its reach.
+        let forbidden = |permission| base_list.about(permission, None).last_narrow_deny();
+        let narrower = section
+            .last_caution()
+            .or_else(|| forbidden("read"))
+            .or_else(|| forbidden("edit"));
         if !allow.pattern.is_catch_all() || narrower.is_some() {
             standing = Standing::cautious();
             let note = format!("a pattern is not enough for what cannot be told: {why}");
@@ -369,6 +390,19 @@ fn walk_from<'r>(
         );
     }
     standing
+}
+
+/// The rule that allows the command by which a file is changed, where it says more than what asks about
+/// the file: only a built-in list does, of any file, and the rule is somebody's own.
+fn vouching<'r>(list: List<'r>, of_file: &Verdict<'r>, file: &Subject) -> Option<Found<'r>> {
+    let command = file.by.as_ref().filter(|_| file.permission == "edit")?;
+    let is_general = |ask: &&Rule| ask.origin.is_built_in() && ask.pattern.is_catch_all();
+    let is_asked = of_file.action() == Action::Ask && of_file.found.is_some();
+    if !is_asked || !of_file.asks.iter().all(is_general) {
+        return None;
+    }
+    let found = judge(Layer::Base, list, command, &mut Trail::silent()).found;
+    found.filter(|(_, rule)| rule.action == Action::Allow && !rule.origin.is_built_in())
 }
 
 /// Applies a layer of replies.

@@ -26,9 +26,15 @@ pub(crate) fn closing_rule<'r>(
     permission: &str,
 ) -> Option<&'r Rule> {
     let is_narrow_deny = |rule: &Rule| rule.action == Action::Deny && !rule.pattern.is_catch_all();
-    let mut about = rules
-        .iter()
-        .filter(|rule| rule.is_about_on(platform, permission) && !is_narrow_deny(rule));
+    // `bash.readonly` opens a part of `bash`, so the tool is wanted.
+    let opens_part = |rule: &Rule| {
+        let part = rule.permission.strip_prefix(permission);
+        rule.action != Action::Deny && part.is_some_and(|part| part.starts_with('.'))
+    };
+    let mut about = rules.iter().filter(|rule| {
+        let is_about = rule.is_about_on(platform, permission) || opens_part(rule);
+        is_about && !is_narrow_deny(rule)
+    });
     about.next_back().filter(|rule| rule.action == Action::Deny)
 }
 
@@ -93,6 +99,9 @@ mod tests {
             // The compatible systems offer the tool here, though every call of it is denied.
             (vec![deny, ("bash", "rm *", Action::Deny)], true),
             (vec![deny, ("edit", "*", Action::Allow)], true),
+            (vec![deny, ("bash.readonly", "*", Action::Allow)], false),
+            (vec![("bash.readonly", "*", Action::Allow), deny], true),
+            (vec![deny, ("bash.readonly", "*", Action::Deny)], true),
             (vec![("bash", "arg:a=*", Action::Deny)], false),
             (vec![deny, ("bash", "arg:a=*", Action::Deny)], true),
             (vec![deny, ("bash", "arg:a=*", Action::Allow)], false),

@@ -162,6 +162,12 @@ impl<'r> Section<'r> {
         let last = self.shelves.iter().filter_map(|shelf| shelf.caution).max();
         last.and_then(|place| self.list.rules.get(place))
     }
+
+    /// The last of them that is narrower than `*` and a deny.
+    pub(crate) fn last_narrow_deny(&self) -> Option<&'r Rule> {
+        let last = self.shelves.iter().filter_map(|shelf| shelf.denial).max();
+        last.and_then(|place| self.list.rules.get(place))
+    }
 }
 
 /// Rules of one list that are looked through together.
@@ -174,6 +180,8 @@ pub(crate) struct Shelf {
     others: Vec<usize>,
     /// The last rule that is narrower than `*` and no allow.
     caution: Option<usize>,
+    /// The last of these that is a deny.
+    denial: Option<usize>,
 }
 
 impl Shelf {
@@ -192,11 +200,14 @@ impl Shelf {
         }
         let is_caution = |rule: &Rule| rule.action != Action::Allow && !rule.pattern.is_catch_all();
         let caution = rules.iter().rfind(|(_, rule)| is_caution(rule));
+        let is_denial = |rule: &Rule| is_caution(rule) && rule.action == Action::Deny;
+        let denial = rules.iter().rfind(|(_, rule)| is_denial(rule));
         Self {
             starts: Starts::new(starts),
             ends: Starts::new(ends),
             others,
             caution: caution.map(|(place, _)| *place),
+            denial: denial.map(|(place, _)| *place),
         }
     }
 }

@@ -69,6 +69,11 @@ impl Origin {
             column: 0,
         }
     }
+
+    /// Whether it is a list of our own and nobody's configuration.
+    pub fn is_built_in(&self) -> bool {
+        self.source.starts_with("built-in ")
+    }
 }
 
 impl fmt::Display for Origin {

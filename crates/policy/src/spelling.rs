@@ -71,6 +71,7 @@ pub(crate) fn judge_by<'r>(
             let note = "it may not be touched at all, and no rule names it";
             (unnamed(subject), note)
         }
+        None if subject.is_beside => (unnamed(subject), "no rule speaks of it beside its command"),
         None => (unnamed(subject), "no rule matches"),
     };
     let kind = decider.map_or(StepKind::Default, |_| StepKind::Rule);
@@ -143,6 +144,11 @@ pub(crate) fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
     if subject.is_possible && rule.pattern.is_catch_all() {
         return false;
     }
+    // An ask of everything is meant for the command, and has been heard there.
+    let is_of_all = rule.permission.contains(['*', '?']) && rule.pattern.is_catch_all();
+    if subject.is_beside && is_of_all && rule.action == Action::Ask {
+        return false;
+    }
     match layer {
         // COMPAT: a blanket deny of everything does not reach directories outside, or every agent with
         // an allow list would lose the ones its user has opened.
@@ -156,7 +162,7 @@ pub(crate) fn is_heard(layer: Layer, subject: &Subject, rule: &Rule) -> bool {
 
 /// What holds for a subject that no rule speaks of.
 pub(crate) fn unnamed(subject: &Subject) -> Action {
-    if subject.is_possible {
+    if subject.is_possible || subject.is_beside {
         Action::Allow
     } else {
         Action::Ask

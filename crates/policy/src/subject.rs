@@ -45,8 +45,13 @@ pub struct Subject {
     pub ask_because: Option<String>,
     /// Whether it is not known that this is touched at all: a word that looks like a path, given to a
     /// program that nobody knows. Catch-alls were not written for that and say nothing of it; only what
-    /// names it counts. No access of the gate says so yet: the shell reader does not tell such words.
+    /// names it counts.
     pub is_possible: bool,
+    /// Whether it is touched by a command that is asked about itself: where no rule speaks of it, nothing
+    /// is said against it.
+    pub is_beside: bool,
+    /// The command that touches it, where one does.
+    pub by: Option<Arc<Self>>,
     /// The arguments of the call, for patterns that are about them.
     pub arguments: Arguments,
 }
@@ -71,6 +76,8 @@ impl Subject {
             always: Vec::new(),
             ask_because: None,
             is_possible: false,
+            is_beside: false,
+            by: None,
             arguments: Arc::from([]),
         }
     }
@@ -81,6 +88,16 @@ impl Subject {
             SubjectKind::Command => &self.source,
             SubjectKind::Path | SubjectKind::Name => &self.canonical,
         }
+    }
+
+    /// The permission that a rule for just this is written under. A yes to reading a directory is none to
+    /// writing there; of a command or a file the narrower name only says how it was used, and a person's
+    /// rule is about the thing.
+    pub fn kept_under(&self) -> &str {
+        let directory = self
+            .narrower
+            .filter(|name| name.starts_with("external_directory."));
+        directory.unwrap_or(&self.permission)
     }
 
     /// A bare name or text.

@@ -18,6 +18,8 @@ pub enum StepKind {
     Source,
     /// Another spelling.
     Other,
+    /// The command that changes the file.
+    By,
     /// It cannot be told what would run.
     Opaque,
     /// A broad allow is not meant for what a hardening guards.
@@ -43,6 +45,7 @@ impl fmt::Display for StepKind {
             Self::Default => "default",
             Self::Source => "source",
             Self::Other => "other",
+            Self::By => "by",
             Self::Opaque => "opaque",
             Self::Guard => "guard",
             Self::Project => "project",

@@ -4,12 +4,23 @@
 
 use policy::{Subject, SubjectKind};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The longest argument that is kept, in bytes. What a file was to hold is kept as its digest already.
 const ARGUMENT_BYTES_MAX: usize = 1024;
 
 /// The narrower names of permissions that a subject may have.
-const NARROWER: [&str; 2] = ["external_directory.read", "external_directory.write"];
+const NARROWER: [&str; 9] = [
+    "bash.irreversible",
+    "bash.publish",
+    "bash.readonly",
+    "bash.told",
+    "edit.command",
+    "edit.new",
+    "edit.overwrite",
+    "external_directory.read",
+    "external_directory.write",
+];
 
 /// The subjects of one question.
 pub(crate) fn to_json(subjects: &[Subject]) -> String {
@@ -41,8 +52,16 @@ fn one(subject: &Subject) -> Value {
     if !subject.is_literal {
         put("is_literal", false.into());
     }
-    if subject.is_possible {
-        put("is_possible", true.into());
+    for (key, holds) in [
+        ("is_possible", subject.is_possible),
+        ("is_beside", subject.is_beside),
+    ] {
+        if holds {
+            put(key, true.into());
+        }
+    }
+    if let Some(command) = &subject.by {
+        put("by", one(command));
     }
     if let Some(why) = &subject.opaque {
         put("opaque", why.as_str().into());
@@ -95,7 +114,12 @@ fn read_one(value: &Value) -> Option<Subject> {
         subject.narrower = Some(NARROWER.into_iter().find(|known| *known == name)?);
     }
     subject.is_literal = value.get("is_literal") != Some(&Value::Bool(false));
-    subject.is_possible = value.get("is_possible") == Some(&Value::Bool(true));
+    let holds = |key: &str| value.get(key) == Some(&Value::Bool(true));
+    subject.is_possible = holds("is_possible");
+    subject.is_beside = holds("is_beside");
+    if let Some(command) = value.get("by") {
+        subject.by = Some(Arc::new(read_one(command)?));
+    }
     subject.opaque = text("opaque");
     subject.ask_because = text("ask_because");
     subject.always = texts("always")?;
@@ -130,6 +154,8 @@ mod tests {
         line.arguments = vec![("command".to_owned(), "'rm' x".to_owned())].into();
         let mut plain = Subject::name("question", "*");
         plain.is_possible = true;
+        plain.is_beside = true;
+        plain.by = Some(Arc::new(line.clone()));
         let all = vec![outside, line, plain];
         assert_eq!(from_json(&to_json(&all)), Some(all.clone()));
 

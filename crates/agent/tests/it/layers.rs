@@ -4,7 +4,7 @@
 use policy::{Action, RuleBook, Subject};
 use tollgate_agent::{Agent, AgentSettings, Agents, Mode, Preset, Tier, agent, names};
 
-use crate::{bash, layers, name, path, rule};
+use crate::{bash, layers, looks, name, path, rule};
 
 #[test]
 fn the_built_in_agents_are_these() {
@@ -49,7 +49,37 @@ fn no_preset_undoes_plan() {
         for tier in Tier::ALL {
             let layers = layers("plan", preset, tier, vec![]);
             assert_eq!(path(&layers, "edit", "a"), Action::Deny, "{preset} {tier}");
-            assert_ne!(bash(&layers, "ls"), Action::Allow, "{preset} {tier}");
+            assert_eq!(bash(&layers, "touch a"), Action::Deny, "{preset} {tier}");
+        }
+    }
+}
+
+#[test]
+fn what_a_read_only_agent_looks_with_is_judged_as_it_is_for_everybody() {
+    let asks = |permission, pattern| vec![rule(permission, pattern, Action::Ask)];
+    for user in [
+        vec![],
+        asks("bash", "*"),
+        asks("*", "*"),
+        asks("bash.readonly", "*"),
+        asks("b*", "git *"),
+        asks("bash", "git log *"),
+        vec![rule("bash", "*", Action::Deny)],
+    ] {
+        for preset in Preset::ALL {
+            for tier in Tier::ALL {
+                let code = layers("code", preset, tier, user.clone());
+                for agent in ["plan", "ask", "explore"] {
+                    let layers = layers(agent, preset, tier, user.clone());
+                    for text in ["ls", "git log -1", "cat a"] {
+                        assert_eq!(
+                            looks(&layers, text),
+                            looks(&code, text),
+                            "{agent} {preset} {tier} {text} {user:?}"
+                        );
+                    }
+                }
+            }
         }
     }
 }
@@ -150,7 +180,8 @@ fn a_users_rule_may_open_one_command_for_plan() {
     let user = vec![rule("bash", "git status *", Action::Allow)];
     let layers = layers("plan", Preset::Normal, Tier::Partial, user);
     assert_eq!(bash(&layers, "git status"), Action::Allow);
-    assert_eq!(bash(&layers, "git log"), Action::Ask);
+    assert_eq!(bash(&layers, "git log"), Action::Deny);
+    assert_eq!(looks(&layers, "git log"), Action::Allow);
     assert_eq!(bash(&layers, "git push"), Action::Deny);
 }
 
@@ -248,10 +279,15 @@ fn a_read_only_agent_looks_with_commands_and_runs_no_other() {
         rule("bash", "*", Action::Ask),
     ];
     for agent in ["plan", "ask", "explore"] {
-        for user in [vec![], user.clone()] {
+        for (user, want) in [(vec![], Action::Allow), (user.clone(), Action::Ask)] {
             let layers = layers(agent, Preset::Normal, Tier::Partial, user);
             for line in ["ls", "ls -la src", "git log --oneline", "git diff HEAD"] {
-                assert_eq!(bash(&layers, line), Action::Ask, "{agent} {line}");
+                assert_eq!(looks(&layers, line), want, "{agent} {line}");
+                assert_eq!(
+                    bash(&layers, line),
+                    Action::Deny,
+                    "not proven: {agent} {line}"
+                );
             }
             for line in [
                 "touch a",
@@ -282,8 +318,9 @@ fn a_broad_ask_of_the_user_reaches_every_allow_it_stands_behind() {
         rule("bash", "git status *", Action::Allow),
     ];
     let layers = layers("plan", Preset::Normal, Tier::Partial, user);
-    assert_eq!(bash(&layers, "git log"), Action::Ask);
-    assert_eq!(bash(&layers, "git status"), Action::Allow);
+    assert_eq!(looks(&layers, "git log"), Action::Ask);
+    assert_eq!(looks(&layers, "ls"), Action::Ask);
+    assert_eq!(looks(&layers, "git status"), Action::Allow);
     assert_eq!(path(&layers, "read", "src/.env"), Action::Allow);
 }
 

@@ -1,10 +1,10 @@
 //! What each preset allows, asks and denies.
 //! Must not restate the files: rows here are what a person expects of them.
 
-use policy::{Action, Rule};
+use policy::{Action, Rule, Subject};
 use tollgate_agent::{Preset, Tier};
 
-use crate::{bash, layers, name, path};
+use crate::{bash, classed, layers, looks, name, path};
 
 fn plain(rules: &[Rule]) -> Vec<(&str, &str, Action)> {
     (rules.iter())
@@ -27,29 +27,67 @@ fn unattended_is_normal_with_every_ask_a_denial() {
 }
 
 #[test]
-fn cautious_is_normal_but_for_bash() {
-    let without_bash = |preset: Preset, tier| {
+fn cautious_is_normal_but_for_what_commands_run_and_change() {
+    let rest = |preset: Preset, tier| {
         let mut rules = preset.rules(tier, None);
-        rules.retain(|rule| rule.permission != "bash");
+        let is_of_commands =
+            |name: &str| name.starts_with("bash") || matches!(name, "edit.new" | "edit.command");
+        rules.retain(|rule| !is_of_commands(&rule.permission));
         rules
     };
     for tier in Tier::ALL {
         assert_eq!(
-            plain(&without_bash(Preset::Cautious, tier)),
-            plain(&without_bash(Preset::Normal, tier)),
+            plain(&rest(Preset::Cautious, tier)),
+            plain(&rest(Preset::Normal, tier)),
             "{tier}"
         );
     }
 }
 
 #[test]
-fn the_full_tier_is_the_partial_one_until_it_is_built() {
-    for preset in Preset::ALL {
-        assert_eq!(
-            plain(&preset.rules(Tier::Full, None)),
-            plain(&preset.rules(Tier::Partial, None)),
-            "{preset}"
-        );
+fn cautious_trusts_no_walls() {
+    assert_eq!(
+        plain(&Preset::Cautious.rules(Tier::Full, None)),
+        plain(&Preset::Cautious.rules(Tier::Partial, None))
+    );
+}
+
+#[test]
+fn whatever_a_command_reaches_of_machines_and_places_outside_is_asked() {
+    for preset in [Preset::Cautious, Preset::Normal] {
+        for tier in Tier::ALL {
+            let layers = layers("code", preset, tier, vec![]);
+            for (permission, text) in [
+                ("network", "example.com:443"),
+                ("external_directory", "/etc/*"),
+            ] {
+                let mut beside = Subject::name(permission, text);
+                beside.is_beside = true;
+                let got = crate::ask(&layers, beside);
+                assert_eq!(got, Action::Ask, "{preset} {tier} {permission}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_makes_and_changes_files_only_as_far_as_the_walls_hold() {
+    use Action::{Allow, Ask};
+    for (preset, tier, want) in [
+        (Preset::Normal, Tier::Full, [Allow, Allow, Ask]),
+        (Preset::Normal, Tier::Partial, [Allow, Ask, Ask]),
+        (Preset::Normal, Tier::None, [Allow, Ask, Ask]),
+        (Preset::Cautious, Tier::Full, [Ask, Ask, Ask]),
+        (Preset::Cautious, Tier::Partial, [Ask, Ask, Ask]),
+        (Preset::Cautious, Tier::None, [Ask, Ask, Ask]),
+    ] {
+        let layers = layers("code", preset, tier, vec![]);
+        let got = ["edit.new", "edit.command", "edit.overwrite"].map(|narrower| {
+            let mut file = Subject::path("edit", "src/a", "/w/src/a", vec![]);
+            (file.narrower, file.is_beside) = (Some(narrower), true);
+            crate::ask(&layers, file)
+        });
+        assert_eq!(got, want, "{preset} {tier}");
     }
 }
 
@@ -143,11 +181,85 @@ fn an_edit_of_a_protected_path_is_asked_by_its_own_rule() {
 }
 
 #[test]
-fn normal_asks_for_every_command() {
+fn normal_looks_with_commands_wherever_it_is() {
     for tier in Tier::ALL {
         let layers = layers("code", Preset::Normal, tier, vec![]);
-        for text in ["ls", "cat a", "rm -rf ~", "true"] {
-            assert_eq!(bash(&layers, text), Action::Ask, "{text}");
+        for text in ["ls", "cat a", "git log -1"] {
+            assert_eq!(looks(&layers, text), Action::Allow, "{tier} {text}");
+        }
+    }
+}
+
+#[test]
+fn normal_runs_what_does_no_more_than_its_words_say() {
+    for tier in Tier::ALL {
+        let layers = layers("code", Preset::Normal, tier, vec![]);
+        for text in ["git add a", "git commit -m a", "mkdir a"] {
+            let mut told = Subject::command("bash", text, text, vec![]);
+            told.narrower = Some("bash.told");
+            assert_eq!(crate::ask(&layers, told), Action::Allow, "{tier} {text}");
+        }
+    }
+}
+
+#[test]
+fn normal_without_walls_asks_for_every_command_that_is_not_proven_to_look() {
+    let layers = layers("code", Preset::Normal, Tier::None, vec![]);
+    for text in ["ls", "cargo test", "touch a", "rm -rf ~", "true"] {
+        assert_eq!(bash(&layers, text), Action::Ask, "{text}");
+    }
+}
+
+#[test]
+fn normal_behind_some_walls_runs_builds_and_tests_and_asks_for_what_it_does_not_know() {
+    let layers = layers("code", Preset::Normal, Tier::Partial, vec![]);
+    for text in ["cargo test", "npm run build", "make -j4", "git fetch a"] {
+        assert_eq!(bash(&layers, text), Action::Allow, "{text}");
+    }
+    for text in [
+        "./x",
+        "rm a",
+        "npm install x",
+        "python3 a.py",
+        "git config a b",
+    ] {
+        assert_eq!(bash(&layers, text), Action::Ask, "{text}");
+    }
+}
+
+#[test]
+fn normal_behind_full_walls_runs_what_it_does_not_know() {
+    let layers = layers("code", Preset::Normal, Tier::Full, vec![]);
+    for text in ["./x", "rm a", "python3 a.py"] {
+        assert_eq!(bash(&layers, text), Action::Allow, "{text}");
+    }
+    let mut opaque = Subject::command("bash", "$X a", "$X a", vec![]);
+    (opaque.is_literal, opaque.opaque) = (false, Some("a dynamic program".into()));
+    assert_eq!(crate::ask(&layers, opaque), Action::Ask);
+}
+
+#[test]
+fn no_walls_are_enough_for_what_destroys_or_is_shown_to_others() {
+    for (preset, want) in [
+        (Preset::Cautious, Action::Ask),
+        (Preset::Normal, Action::Ask),
+        (Preset::Unattended, Action::Deny),
+    ] {
+        for tier in Tier::ALL {
+            let layers = layers("code", preset, tier, vec![]);
+            for (class, text) in [
+                ("bash.irreversible", "rm -rf ~"),
+                ("bash.irreversible", "git reset --hard"),
+                ("bash.irreversible", "git tag -d v1"),
+                ("bash.publish", "git push"),
+                ("bash.publish", "npm run test --publish"),
+            ] {
+                assert_eq!(
+                    classed(&layers, class, text),
+                    want,
+                    "{preset} {tier} {text}"
+                );
+            }
         }
     }
 }
@@ -199,12 +311,74 @@ fn unattended_never_asks() {
         for agent in ["code", "plan"] {
             let layers = layers(agent, Preset::Unattended, tier, vec![]);
             assert!(layers.base.iter().all(|rule| rule.action != Action::Ask));
-            assert_eq!(bash(&layers, "ls"), Action::Deny);
+            assert_eq!(looks(&layers, "ls"), Action::Allow);
+            let publishes = classed(&layers, "bash.publish", "git push");
+            assert_eq!(publishes, Action::Deny);
+            let is_held = tier == Tier::Full && agent == "code";
+            assert_eq!(bash(&layers, "./x") == Action::Deny, !is_held, "{tier}");
             assert_eq!(path(&layers, "edit", "a"), Action::Deny);
             assert_eq!(path(&layers, "read", ".env"), Action::Deny);
             assert_eq!(path(&layers, "external_directory", "/etc/*"), Action::Deny);
             assert_eq!(name(&layers, "some_server_tool"), Action::Deny);
             assert_eq!(path(&layers, "read", "a"), Action::Allow);
+        }
+    }
+}
+
+#[test]
+fn a_command_makes_or_changes_no_protected_path_unasked() {
+    for preset in Preset::ALL {
+        for tier in Tier::ALL {
+            let layers = layers("code", preset, tier, vec![]);
+            let unattended = preset == Preset::Unattended;
+            let mut open = Vec::new();
+            for file in [
+                ".git/hooks/pre-commit",
+                "sub/.git/config",
+                ".gitmodules",
+                ".gitattributes",
+                ".githooks/a",
+                ".husky/pre-commit",
+                ".pre-commit-config.yaml",
+                ".envrc",
+                ".tollgate/tollgate.jsonc",
+                "tollgate.json",
+                "tollgate.jsonc",
+                ".opencode/agent/a.md",
+                "opencode.json",
+                "sub/opencode.jsonc",
+                ".kilo/kilo.json",
+                ".kilocode/a",
+                ".kilocodemodes",
+                ".kilocodeignore",
+                "kilo.json",
+                "kilo.jsonc",
+                ".claude/settings.json",
+                ".codex/a",
+                ".cursor/a",
+                ".cursorrules",
+                ".gemini/a",
+                ".windsurf/a",
+                ".mcp.json",
+                "AGENTS.md",
+                "sub/AGENTS.md",
+                "CLAUDE.md",
+                "GEMINI.md",
+                ".vscode/tasks.json",
+                ".idea/a",
+                ".zed/a",
+                ".devcontainer/a",
+            ] {
+                for narrower in ["edit.new", "edit.command", "edit.overwrite"] {
+                    let mut subject = Subject::path("edit", file, format!("/w/{file}"), vec![]);
+                    (subject.narrower, subject.is_beside) = (Some(narrower), true);
+                    let got = crate::ask(&layers, subject);
+                    if got == Action::Allow || (unattended && got != Action::Deny) {
+                        open.push(format!("{narrower} {file} {got:?}"));
+                    }
+                }
+            }
+            assert_eq!(open, Vec::<String>::new(), "{preset} {tier}");
         }
     }
 }

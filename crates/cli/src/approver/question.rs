@@ -212,13 +212,13 @@ mod tests {
     fn where_nothing_may_be_kept_it_is_said_why() {
         let why = "none on this machine".to_owned();
         let host = MemoryHost::confined(&[], Confinement::NotEnforced { why });
-        let line = json!({"command": "ls"});
+        let line = json!({"command": "make"});
         insta::assert_snapshot!(shown(&all_ask(host), "bash", line), @r##"
 
         ? bash wants leave to
-            bash ls
+            bash make
           the command:
-            ls
+            make
           because no sandbox holds this command: none on this machine
           a yes holds once: no sandbox holds this command: none on this machine
         "##);

@@ -7,7 +7,7 @@ use gate::{
     output::CallOutput,
 };
 use model::{Arguments, ToolCall};
-use policy::{AnsweredBy, Decision};
+use policy::{Action, AnsweredBy, Decision};
 use session::{Event, Events};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -152,7 +152,10 @@ fn by(decision: &Decision) -> String {
 }
 
 fn asked_by(decision: &Decision) -> String {
-    if let Some(why) = &decision.subject().ask_because {
+    // A rule that denies needs no other reason.
+    if decision.action() != Action::Deny
+        && let Some(why) = &decision.subject().ask_because
+    {
         return why.clone();
     }
     match decision.rule() {

@@ -140,7 +140,14 @@ fn a_permission_is_judged_by_the_last_rule_that_matches() {
             "deny",
             "`bash: rm * = deny`",
         ),
-        ("bash", "echo $(date)", ASK, "ask", "cannot be told"),
+        (
+            "bash",
+            "echo $(date)",
+            ASK,
+            "ask",
+            "ask: `date` (bash.readonly)",
+        ),
+        ("bash", "echo 'open", ASK, "ask", "cannot be told"),
         ("bash", "echo $(rm b)", DENY, "deny", "`bash: rm * = deny`"),
         ("todowrite", "*", DENY, "deny", "`todowrite: * = deny`"),
         ("doom_loop", "bash", ASK, "ask", "presets/normal.jsonc"),
@@ -192,7 +199,7 @@ fn a_call_is_judged_as_it_would_be_run() {
             json!({"command": "echo a"}),
             ALLOW,
             "allow",
-            &["allow: `echo a` (bash)"],
+            &["allow: `echo a` (bash.readonly)"],
         ),
         (
             "bash",
@@ -200,8 +207,8 @@ fn a_call_is_judged_as_it_would_be_run() {
             ALLOW,
             "allow",
             &[
-                "allow: `sub/b.txt` (edit)",
-                "allow: `echo a > sub/b.txt` (bash)",
+                "allow: `sub/b.txt` (edit.overwrite)",
+                "allow: `echo a > sub/b.txt` (bash.told)",
             ],
         ),
         (
@@ -209,7 +216,7 @@ fn a_call_is_judged_as_it_would_be_run() {
             json!({"command": "echo a > .env"}),
             ASK,
             "ask",
-            &["ask: `.env` (edit)"],
+            &["ask: `.env` (edit.new)"],
         ),
     ];
     for (tool, arguments, code, action, says) in table {

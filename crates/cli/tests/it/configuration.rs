@@ -12,10 +12,10 @@ const CONFIG: i32 = 4;
 
 const USER: &str = "home/.config/tollgate/tollgate.jsonc";
 
-/// What the configuration says of `touch x`, without a file that is named.
+/// What the configuration says of `rm -r x`, without a file that is named.
 #[track_caller]
 fn check_decides(world: &World, content: Option<&Value>, more: &[&str], action: &str) {
-    let line = [&["check", "bash", "touch x", "--json"], more].concat();
+    let line = [&["check", "bash", "rm -r x", "--json"], more].concat();
     let mut command = world.command(&line);
     command.env_remove("TOLLGATE_CONFIG");
     if let Some(content) = content {

@@ -28,6 +28,7 @@ mod same_answer;
 mod sandboxed;
 mod server;
 mod sessions;
+mod shell;
 mod terminal;
 mod tour;
 mod trust;

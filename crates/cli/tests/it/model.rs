@@ -232,8 +232,11 @@ fn each_file(folder: &Path, look: &mut impl FnMut(&Path, &[u8])) {
 #[test]
 fn a_key_is_sent_and_stays_nowhere() {
     let world = World::new();
+    // In a file, so that the walls alone stand before it.
+    let peek = "env; cat /proc/$PPID/environ; cat /proc/$PPID/cmdline";
+    world.put("ws/peek.sh", peek);
     let turns = json!([
-        {"calls": [{"tool": "bash", "args": {"command": "env; cat /proc/$PPID/environ; cat /proc/$PPID/cmdline"}}]},
+        {"calls": [{"tool": "bash", "args": {"command": "sh peek.sh"}}]},
         {"text": "hello"},
     ]);
     let server = Server::start(

@@ -28,7 +28,9 @@ fn differences(world: &World, more: &[&str], code: i32) -> Vec<(String, String, 
     let found = ran.json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let one = |it: &Value| {
-        let what = text(&it["asked"][0]["pattern"]);
+        // The files that a command names stand before it.
+        let asked = it["asked"].as_array().unwrap();
+        let what = text(&asked.last().unwrap()["pattern"]);
         (
             what,
             text(&it["then"]["action"]),

@@ -384,9 +384,11 @@ fn the_plan_agent_writes_a_plan_and_nothing_else() {
 #[test]
 fn a_command_of_the_plan_agent_has_no_place_to_write_but_its_temporary_folder() {
     let world = World::new();
-    let before = world.files();
+    // In a file, so that the walls alone stand before it.
     let script = "touch new.txt; rm a.txt; mkdir d; mktemp && cat a.txt";
-    let turns = json!([{"calls": [{"tool": "bash", "args": {"command": script}}]}]);
+    world.put("ws/work.sh", script);
+    let before = world.files();
+    let turns = json!([{"calls": [{"tool": "bash", "args": {"command": "sh work.sh"}}]}]);
     let more = ["--agent", "plan", "--format", "json"];
     // What is allowed broadly was not allowed for an agent that only reads.
     world.rules(r#"{"permission": {"bash": "allow"}}"#);

@@ -120,18 +120,25 @@ fn our_own_state_can_be_neither_read_nor_written() {
 fn the_rules_are_out_of_reach_of_what_they_rule() {
     let world = World::new();
     let before = world.text("rules.jsonc");
-    check_walled(&world, "cat ../rules.jsonc");
-    check_walled(&world, "cp a.txt ../rules.jsonc");
+    for command in ["cat ../rules.jsonc", "cp a.txt ../rules.jsonc"] {
+        let ran = world.call("bash", &json!({ "command": command }));
+        assert!(ran.ended_with(3).err.contains("rules.jsonc = deny`"));
+        // Where no word of the line names them, the walls hold.
+        world.put("ws/work.sh", command);
+        check_walled(&world, "sh work.sh");
+    }
     assert_eq!(world.text("rules.jsonc"), before);
 }
 
 #[test]
 fn secrets_of_the_environment_stay_behind() {
     let world = World::new();
+    // In a file, so that the walls alone stand before it.
+    world.put("ws/peek.sh", "env; cat /proc/$PPID/environ");
     let line = [
         "call",
         "bash",
-        r#"{"command": "env; cat /proc/$PPID/environ"}"#,
+        r#"{"command": "sh peek.sh"}"#,
         "--on-ask",
         "deny",
     ];
@@ -211,10 +218,9 @@ fn ordinary_work_goes_on_inside() {
     let ran = bash(&world, commit);
     assert!(ran.out.contains("nobody first"), "{ran:#?}");
     assert!(world.path("ws/.git/HEAD").exists());
-    let ran = bash(
-        &world,
-        "f=$(mktemp) && echo kept > $f && cat $f && echo \"${f%/*}\"",
-    );
+    let script = "f=$(mktemp) && echo kept > $f && cat $f && echo \"${f%/*}\"";
+    world.put("ws/work.sh", script);
+    let ran = bash(&world, "sh work.sh");
     assert!(
         ran.out.contains("kept\n") && ran.out.contains("/tollgate-"),
         "{ran:#?}"

@@ -39,11 +39,11 @@ fn code(text: &str) -> String {
 }
 
 fn table() -> String {
-    let mut all = rows("spec/vectors/permissions.tsv");
-    all.extend(rows("spec/vectors/layers.tsv"));
-    all.extend(rows("spec/vectors/sequences.tsv"));
+    let tables = ["permissions", "layers", "hardening", "sequences", "shell"];
+    let all = tables.map(|name| rows(&format!("spec/vectors/{name}.tsv")));
     let vectors: HashMap<String, HashMap<String, String>> = all
         .into_iter()
+        .flatten()
         .map(|row| (row["id"].clone(), row))
         .collect();
     let mut out = String::from(

@@ -69,7 +69,7 @@ fn a_wrong_case_is_shown_with_its_place_and_with_the_place_of_the_rule_that_deci
         lines.next(),
         Some("page.md:11: bash git push: expected deny, got ask")
     );
-    assert_eq!(lines.next(), Some("    ask: `git push` (bash)"));
+    assert_eq!(lines.next(), Some("    ask: `git push` (bash.publish)"));
     assert_eq!(
         lines.next(),
         Some("      A rule asks: `bash: * = ask` (page.md:5:3)")

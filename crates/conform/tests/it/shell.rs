@@ -1,136 +1,191 @@
-//! The lists of shell lines: what they hold, and that nothing grave or forbidden in them is allowed.
+//! The lists of shell lines, judged: how often an ordinary line asks, and that a grave one always does.
 
 use agent::{Preset, Tier};
-use conform::testkit::{Bench, MemoryHost};
-use gate::g1_decode::RawArguments;
 use gate::g3_confine::Confinement;
-use policy::{Action, Decision, RuleBook, RuleLayers, decide, written::read_rules};
-use serde_json::json;
-use std::collections::BTreeMap;
-use tollgate_conform as conform;
+use policy::{
+    Action, Decision, Origin, Pattern, Rule, RuleBook, RuleLayers, decide, written::read_rules,
+};
+use std::{collections::BTreeMap, fs};
+use tollgate_conform::shelled::{action, asked_in};
 
-const BENIGN: &str = include_str!("../../../../spec/shell/benign.tsv");
-const README: &str = include_str!("../../../../spec/shell/README.md");
-const EVADE: &str = include_str!("../../../../spec/shell/evade.tsv");
-const IRREVERSIBLE: &str = include_str!("../../../../spec/shell/irreversible.tsv");
-
-/// What still gets through: programs whose own language is not read yet, and a word that is a pattern.
-const OPEN: [&str; 10] = [
-    "git pus?",
-    "awk 'BEGIN { system(\"git push\") }'",
-    "sed '1e git push' README.md",
-    "git config alias.p push; git p",
-    "git bisect run git push",
-    "vim -es -c '!git push' -c q",
-    "awk 'BEGIN { system(\"rm x\") }'",
-    "sed 's/.*/rm x/e' list",
-    "man -P 'rm x' ls",
-    "docker run -v .:/w alpine rm /w/x",
+/// The files of every line's workspace.
+const FILES: [(&str, &str); 12] = [
+    (".env", "KEY=1"),
+    (".env.local", "KEY=2"),
+    ("sub/x.txt", "x"),
+    ("src/main.rs", "fn main() {}"),
+    ("src/lib.rs", ""),
+    ("src/index.ts", ""),
+    ("src/app.ts", ""),
+    ("tests/a.rs", ""),
+    ("docs/a.md", ""),
+    ("README.md", ""),
+    ("Cargo.toml", ""),
+    ("package.json", "{}"),
 ];
 
-/// The rows of a table below its header, a backslash before `n`, `t` or itself read as in `vectors/`.
-fn rows(table: &str) -> Vec<Vec<String>> {
+/// The rows of a table below its header; `\n`, `\t` and `\\` in a cell stand for what they say.
+fn rows(name: &str) -> Vec<Vec<String>> {
+    let path = format!("{}/../../spec/shell/{name}", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).unwrap();
     let plain = |cell: &str| {
-        let mut letters = cell.chars();
         let mut out = String::new();
+        let mut letters = cell.chars();
         while let Some(letter) = letters.next() {
-            out.push(match (letter, letter == '\\') {
+            match (letter, letter == '\\') {
                 (_, true) => match letters.next() {
-                    Some('n') => '\n',
-                    Some('t') => '\t',
-                    Some('r') => '\r',
-                    other => other.unwrap_or('\\'),
+                    Some('n') => out.push('\n'),
+                    Some('t') => out.push('\t'),
+                    Some('r') => out.push('\r'),
+                    Some(other) => out.push(other),
+                    None => out.push('\\'),
                 },
-                (letter, false) => letter,
-            });
+                (letter, false) => out.push(letter),
+            }
         }
         out
     };
-    let rows = table.lines().skip(1).filter(|row| !row.is_empty());
+    let rows = text.lines().skip(1).filter(|row| !row.is_empty());
     rows.map(|row| row.split('\t').map(plain).collect())
         .collect()
 }
 
-/// What these rules say to a line where walls do not hold everything: no answer rests on the sandbox.
-fn judged(line: &str, layers: RuleLayers) -> Action {
-    let confinement = Confinement::Partial { gaps: Vec::new() };
-    let files = [(".env", "KEY=1"), ("sub/x.txt", "x"), ("src/main.rs", "")];
-    let bench = Bench::free(MemoryHost::confined(&files, confinement));
-    let arguments = RawArguments::Json(json!({"command": line}));
-    let checked = bench.check(&tools::builtins(), "bash", arguments).unwrap();
-    let rules = RuleBook::new(layers).current();
-    let asked = checked.decisions.iter().map(Decision::subjects);
-    let actions = asked.map(|subjects| decide(&rules, subjects, None).action());
-    actions.max().unwrap()
+/// What the agent `code` starts from.
+fn code(tier: Tier) -> RuleLayers {
+    let agent = agent::agent("code").unwrap();
+    agent::layers(&agent, Preset::Normal, tier, Vec::new(), Some("/home/u"))
 }
 
+/// What the agent `code` comes to, behind the walls of that tier.
+fn by_code(tier: Tier, line: &str) -> Decision {
+    let confinement = match tier {
+        Tier::Full => Confinement::Full,
+        Tier::Partial => Confinement::Partial { gaps: Vec::new() },
+        Tier::None => Confinement::NotEnforced {
+            why: "none is here".to_owned(),
+        },
+    };
+    let subjects = asked_in(confinement, line, &FILES).unwrap();
+    decide(&RuleBook::new(code(tier)).current(), &subjects.into(), None)
+}
+
+/// These rules over an allow of everything else.
 fn over(rules: &str) -> RuleLayers {
     let text = format!("{{\"permission\": {rules}}}");
+    let base = read_rules(&text, "t", &["permission"], None).unwrap();
     RuleLayers {
-        base: read_rules(&text, "t", &["permission"], None).unwrap(),
+        base,
         ..RuleLayers::default()
     }
 }
 
-#[test]
-fn every_table_is_told_of() {
-    for name in ["benign.tsv", "irreversible.tsv", "evade.tsv"] {
-        assert!(README.contains(&format!("| `{name}` |")), "{name}");
+fn check_share(tier: Tier, most_of_a_hundred: usize) {
+    let lines = rows("benign.tsv");
+    let mut asked: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in &lines {
+        let decision = by_code(tier, &row[1]);
+        if decision.action() != Action::Allow {
+            let subject = decision.subject();
+            let why = subject.opaque.as_ref().or(subject.ask_because.as_ref());
+            let why = format!(
+                "{} {} {}: {why:?}",
+                decision.action(),
+                subject.permission,
+                subject.as_asked()
+            );
+            asked
+                .entry(row[0].clone())
+                .or_default()
+                .push(format!("{:?} ({why})", row[1]));
+        }
     }
-}
-
-#[test]
-fn the_ordinary_lines_are_three_hundred_in_their_quotas() {
-    let rows = rows(BENIGN);
-    let mut quotas: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &rows {
-        *quotas.entry(&row[0]).or_default() += 1;
-    }
-    let quotas: Vec<_> = quotas.into_iter().collect();
-    assert_eq!(
-        quotas,
-        [
-            ("build", 80),
-            ("everyday", 30),
-            ("git", 60),
-            ("heredoc", 30),
-            ("pipes", 40),
-            ("search", 60)
-        ]
+    let count: usize = asked.values().map(Vec::len).sum();
+    assert!(
+        count * 100 <= lines.len() * most_of_a_hundred,
+        "{tier}: {count} of {} ask: {asked:#?}",
+        lines.len()
     );
-    let is_one_word = |row: &&Vec<String>| !row[1].contains(char::is_whitespace);
-    assert!(rows.iter().filter(is_one_word).count() <= 30);
 }
 
 #[test]
-fn no_line_that_cannot_be_undone_is_allowed_by_what_code_starts_from() {
-    let rows = rows(IRREVERSIBLE);
-    assert_eq!(rows.len(), 80);
-    let agent = agent::agent("code").unwrap();
+fn of_ordinary_lines_few_ask_where_the_walls_are_full() {
+    check_share(Tier::Full, 2);
+}
+
+#[test]
+fn of_ordinary_lines_some_ask_where_the_walls_are_partial() {
+    check_share(Tier::Partial, 15);
+}
+
+#[test]
+fn of_ordinary_lines_less_than_half_ask_without_walls() {
+    check_share(Tier::None, 40);
+}
+
+#[test]
+fn every_line_that_cannot_be_undone_is_asked_or_denied_in_every_tier() {
+    let mut through = Vec::new();
     for tier in Tier::ALL {
-        let layers = agent::layers(&agent, Preset::Normal, tier, Vec::new(), Some("/home/u"));
-        for row in &rows {
-            assert_ne!(judged(&row[1], layers.clone()), Action::Allow, "{}", row[1]);
+        for row in rows("irreversible.tsv") {
+            if by_code(tier, &row[1]).action() == Action::Allow {
+                through.push(format!("{tier}: {:?}", row[1]));
+            }
         }
     }
+    assert_eq!(through, [""; 0]);
 }
 
 #[test]
-fn of_the_spellings_of_a_forbidden_command_those_that_get_through_are_known() {
-    let rows = rows(EVADE);
-    let count = |rule: &str| rows.iter().filter(|row| row[0] == rule).count();
-    assert!(count("push") >= 40 && count("rm") >= 40 && count("env") >= 40);
-    let mut allowed = Vec::new();
-    for row in &rows {
-        let rules = match row[0].as_str() {
-            "push" => r#"{"*": "allow", "bash": {"*": "allow", "git push *": "deny"}}"#,
-            "rm" => r#"{"*": "allow", "bash": {"*": "allow", "rm *": "deny"}}"#,
-            // What a command's words read is not known yet; the walls have to hold.
-            _ => continue,
+fn a_forbidden_thing_is_denied_where_it_is_known_and_asked_where_it_is_not() {
+    let of = |rule: &str| match rule {
+        "push" => over(r#"{"*": "allow", "bash": {"*": "allow", "git push *": "deny"}}"#),
+        "rm" => over(r#"{"*": "allow", "bash": {"*": "allow", "rm *": "deny"}}"#),
+        _ => over(r#"{"*": "allow", "read": {"*": "allow", "*.env": "deny"}}"#),
+    };
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows("evade.tsv") {
+        *counts.entry(format!("{} {}", row[0], row[1])).or_default() += 1;
+        let got = action(&row[2], &FILES, of(&row[0])).unwrap();
+        let is_right = match row[1].as_str() {
+            "denied" => got == Action::Deny,
+            _ => got != Action::Allow,
         };
-        if judged(&row[2], over(rules)) == Action::Allow {
-            allowed.push(row[2].as_str());
+        if !is_right {
+            wrong.push(format!("{} {}: {got}: {:?}", row[0], row[1], row[2]));
         }
     }
-    assert_eq!(allowed, OPEN);
+    assert!(counts.values().all(|count| *count >= 40), "{counts:?}");
+    assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn a_rule_names_its_class_of_commands() {
+    let rule = |permission: &str, action| {
+        Rule::new(
+            permission,
+            Pattern::wildcard("*"),
+            action,
+            Origin::named("t"),
+        )
+    };
+    let layers = || RuleLayers {
+        base: vec![
+            rule("*", Action::Allow),
+            rule("bash", Action::Ask),
+            rule("bash.readonly", Action::Allow),
+            rule("bash.publish", Action::Deny),
+        ],
+        ..RuleLayers::default()
+    };
+    for (line, want) in [
+        ("ls -la src", Action::Allow),
+        ("rg 'a|b' src", Action::Allow),
+        ("git log --oneline | head -5", Action::Allow),
+        ("git log --output=x", Action::Ask),
+        ("make", Action::Ask),
+        ("git push", Action::Deny),
+    ] {
+        assert_eq!(action(line, &FILES, layers()).unwrap(), want, "{line}");
+    }
 }

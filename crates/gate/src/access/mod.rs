@@ -8,6 +8,7 @@ mod handle;
 mod kinds;
 mod read_file;
 mod read_tree;
+mod shell;
 mod spawn;
 mod write_file;
 
@@ -23,7 +24,6 @@ pub use write_file::{Change, WriteFile};
 pub(crate) use arguments::of as arguments_of;
 pub(crate) use kinds::{AnyAccess, Place};
 
-use crate::g3_confine::Confinement;
 use crate::host::Host;
 use handle::Touch;
 use policy::{Arguments, Subject};
@@ -45,7 +45,7 @@ impl AnyAccess {
             Self::ReadFile(it) => handle::subjects(Touch::Read, it.handle()),
             Self::ReadTree(it) => it.subjects(),
             Self::WriteFile(it) => handle::subjects(Touch::Write, it.handle()),
-            Self::Spawn(it) => it.subjects(host, unconfined(&host.confinement()).as_deref()),
+            Self::Spawn(it) => it.subjects(host),
             Self::AskUser(_) => vec![Subject::name("question", "*")],
             Self::Declare(it) => vec![it.subject()],
         }
@@ -87,14 +87,6 @@ pub enum Evidence<'a> {
     Inquiries(&'a [Inquiry]),
     /// What is done over and over. The model's own words.
     Repeats(&'a str),
-}
-
-/// Only a child can leave walls that nobody holds; file effects are the host's own.
-fn unconfined(confinement: &Confinement) -> Option<String> {
-    match confinement {
-        Confinement::Full | Confinement::Partial { .. } => None,
-        Confinement::NotEnforced { why } => Some(format!("no sandbox holds this command: {why}")),
-    }
 }
 
 /// The line the journal keeps.

@@ -191,11 +191,9 @@ fn own_commands(subject: &Subject) -> impl Iterator<Item = &String> {
         .filter(is_own)
 }
 
-/// Under the narrower name, if there is one: a yes to reading a directory is none to writing there.
 fn rule(subject: &Subject, pattern: Pattern) -> Rule {
-    let permission = subject.narrower.unwrap_or(&subject.permission);
     let origin = Origin::named("an answer");
-    Rule::new(permission, pattern, Action::Allow, origin)
+    Rule::new(subject.kept_under(), pattern, Action::Allow, origin)
 }
 
 /// A rule for the words that a command begins with, or for a pattern that its tool named.

@@ -296,6 +296,16 @@ fn a_yes_for_plain_words_is_none_for_the_same_words_in_quotes() {
 }
 
 #[test]
+fn a_yes_for_a_word_whose_value_the_line_gives_is_none_for_another_value() {
+    let bench = Bench::new(&[("bash", "*", Ask)]);
+    bench.run(Bash, command("D=a; rm \"$D\""), session).unwrap();
+    bench.run(Bash, command("D=a; rm \"$D\""), unasked).unwrap();
+    for other in ["D=b; rm \"$D\"", "rm \"$D\""] {
+        refusal(bench.run(Bash, command(other), |_| no()));
+    }
+}
+
+#[test]
 fn a_star_in_what_was_approved_has_no_meaning() {
     let bench = Bench::new(&[("bash", "*", Ask)]);
     bench.run(Bash, command("echo 'a*'"), session).unwrap();
@@ -316,7 +326,7 @@ fn a_yes_for_the_session_lifts_no_deny() {
 }
 
 #[test]
-fn without_a_sandbox_every_command_is_asked_each_time() {
+fn without_a_sandbox_every_command_that_may_do_more_than_look_is_asked_each_time() {
     for rules in [&[("*", "*", Allow)][..], &[("bash", "*", Ask)][..]] {
         let bench = Bench::on(unsandboxed(), rules);
         for _ in 0..2 {
@@ -324,11 +334,16 @@ fn without_a_sandbox_every_command_is_asked_each_time() {
                 assert!(question.keepable.levels.is_empty());
                 session(question)
             };
-            bench.run(Bash, command("true"), answer).unwrap();
+            bench.run(Bash, command("make x"), answer).unwrap();
         }
-        assert_eq!(bench.asked(), ["bash true", "bash true"]);
+        assert_eq!(bench.asked(), ["bash make x", "bash make x"]);
         assert_eq!(bench.rules.current().generation(), 1, "nothing was kept");
     }
+    let bench = Bench::on(unsandboxed(), &[("*", "*", Allow)]);
+    bench.run(Bash, command("true"), unasked).unwrap();
+    bench.run(Bash, command("touch x"), unasked).unwrap();
+    // A word that is not known as it stands may be more than it seems.
+    bench.run(Bash, command("echo $X"), |_| no()).unwrap_err();
 }
 
 #[test]

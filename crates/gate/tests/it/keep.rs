@@ -77,11 +77,19 @@ fn levels_go_from_the_very_words_to_what_is_wider() {
             &["bash =cat a, bash =jq .x", "bash cat *, bash jq *"],
         ),
         ("bash", command("ls; ls"), &["bash =ls", "bash ls *"]),
-        ("bash", command("sudo rm x"), &["bash =sudo rm x"]),
+        // What is inside a wrapper is kept apart, and the wrapper by its very words.
         (
             "bash",
-            command("X=ls; eval \"$X\""),
-            &["bash =X=ls, bash =X=ls; eval \"$X\""],
+            command("sudo rm x"),
+            &["bash =sudo rm x, bash =rm x", "bash rm *, bash =sudo rm x"],
+        ),
+        (
+            "bash",
+            command("true; eval \"$X\""),
+            &[
+                "bash =true, bash =true; eval \"$X\"",
+                "bash true *, bash =true; eval \"$X\"",
+            ],
         ),
         (
             "read",
@@ -117,6 +125,19 @@ fn only_things_that_need_leave_get_a_rule() {
     let bench = Bench::on(host(), &[("*", "*", Ask), ("bash", "cat *", Allow)]);
     let found = offered(&bench, "bash", command("cat a | jq .x"));
     assert_eq!(found, ["bash =jq .x", "bash jq *"]);
+}
+
+#[test]
+fn what_is_kept_of_a_file_speaks_of_it_however_it_is_changed() {
+    let bench = Bench::on(host(), &[("*", "*", Allow), ("edit", "*", Ask)]);
+    for line in ["rm src/a.rs", "echo x > src/a.rs", "cp a.txt src/a.rs"] {
+        let found = offered(&bench, "bash", command(line));
+        assert_eq!(
+            found,
+            ["edit =src/a.rs", "edit path:src/*", "edit *"],
+            "{line}"
+        );
+    }
 }
 
 #[test]
@@ -166,7 +187,7 @@ fn what_can_be_kept_of_nothing_is_said_to_hold_once() {
         ),
         (
             &Bench::on(unsandboxed(), &[("*", "*", Ask)]),
-            "ls",
+            "make x",
             "no sandbox holds this command",
         ),
     ] {
@@ -290,6 +311,20 @@ fn an_answer_to_opaque_words_is_none_to_a_line_that_holds_them() {
     bench.run(Bash, command("eval \"$X\""), keep).unwrap();
     bench.run(Bash, command("eval \"$X\""), unasked).unwrap();
     for line in ["X='rm -r d'; eval \"$X\"", "true && eval \"$X\""] {
+        bench.run(Bash, command(line), |_| no()).unwrap_err();
+    }
+}
+
+#[test]
+fn an_answer_to_a_here_document_is_none_to_another() {
+    let bench = Bench::on(host(), &[("bash", "*", Ask)]);
+    let keep = |question: &Question<'_>| exactly(question, Scope::Session);
+    bench
+        .run(Bash, command("mytool <<'E'\nselect 1\nE"), keep)
+        .unwrap();
+    let same = command("mytool <<'E'\nselect 1\nE");
+    bench.run(Bash, same, unasked).unwrap();
+    for line in ["mytool <<'E'\ndrop table x\nE", "mytool <<'E'\nE", "mytool"] {
         bench.run(Bash, command(line), |_| no()).unwrap_err();
     }
 }

@@ -197,6 +197,16 @@ impl Host for Hoarder<'_> {
     fn workspace(&self) -> &Path {
         self.0.workspace()
     }
+    fn hides(&self, _variable: &str) -> bool {
+        false
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.0.home()
+    }
+    fn expand(&self, pattern: &str, max: usize) -> Option<Vec<String>> {
+        self.0.expand(pattern, max)
+    }
     fn resolve(&self, path: &str) -> Result<Resolved, ResolveError> {
         self.0.resolve(path)
     }

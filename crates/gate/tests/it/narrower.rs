@@ -26,7 +26,10 @@ fn check(bench: &Bench, tool: &str, arguments: Value) -> Checked {
 fn touched(tool: &str, arguments: Value) -> Vec<&'static str> {
     let checked = check(&Bench::free(outside()), tool, arguments);
     let subjects = checked.decisions.iter().flat_map(|it| it.subjects().iter());
-    subjects.filter_map(|it| it.narrower).collect()
+    let narrower = subjects.filter_map(|it| it.narrower);
+    narrower
+        .filter(|it| it.starts_with("external_directory."))
+        .collect()
 }
 
 #[test]
@@ -52,9 +55,11 @@ fn a_directory_outside_is_read_or_written() {
         ),
         ("bash", command("cat /out/x"), vec![READ]),
         ("bash", command("cat ../out/x a.txt"), vec![READ]),
-        ("bash", command("cp a.txt /out"), vec![READ, WRITE]),
+        ("bash", command("cp a.txt /out"), vec![WRITE]),
         ("bash", command("tool --into=/out"), vec![READ, WRITE]),
-        ("bash", command("cat /out/none /dev/null"), vec![]),
+        ("bash", command("cat /out/none /dev/null"), vec![READ]),
+        // A word that may be anything, and names nothing that is there.
+        ("bash", command("tool /out/none /dev/null"), vec![]),
         ("bash", command("true"), vec![]),
         ("read", file("a.txt"), vec![]),
     ] {

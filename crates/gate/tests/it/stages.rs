@@ -240,7 +240,7 @@ fn allowing_a_command_opens_no_path() {
     let bench = Bench::new(&rules);
     let cat = |path: &str| {
         bench
-            .run(Bash, command(&format!("cat {path}")), unasked)
+            .run(Bash, command(&format!("cat {path}")), |_| yes())
             .unwrap()
             .output
     };
@@ -250,11 +250,11 @@ fn allowing_a_command_opens_no_path() {
         cat("/w/../w/.env").contains("Permission denied"),
         "by any spelling"
     );
-    // A permit for the path opens it, for its own call.
+    // A permit for the path opens it, for its own call. The line that is then run is asked about itself.
     let with_permit = bench.run(Cat, json!({"path": ".env"}), |_| yes()).unwrap();
     assert_eq!(with_permit.output, "KEY=1");
-    assert_eq!(bench.asked(), ["read .env"]);
     assert!(cat(".env").contains("Permission denied"));
+    assert_eq!(bench.asked(), ["read .env"; 5]);
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn a_command_is_asked_with_its_whole_text_and_the_words_of_the_model_apart() {
             let described_as = Some("Cleans up");
             assert_eq!(question.evidence, Evidence::Command { text, described_as });
             let subjects = question.subjects.iter().map(|it| it.source.as_str());
-            assert_eq!(subjects.collect::<Vec<_>>(), ["true", "rm x"]);
+            assert_eq!(subjects.collect::<Vec<_>>(), ["/w/x", "true", "rm x"]);
             assert_eq!((question.tool, question.tool_call_id), ("bash", "call_1"));
             yes()
         })

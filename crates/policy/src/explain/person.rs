@@ -11,7 +11,7 @@ use crate::explain::shown::{in_json, instant, quoted, shown};
 use crate::rule::{Action, Rule};
 use crate::ruleset::Layer;
 use crate::spelling::is_heard;
-use crate::subject::Subject;
+use crate::subject::{Subject, SubjectKind};
 use crate::trace::{Step, StepKind};
 
 /// Several lines. The first is the answer, `ask: `git push` (bash)`; the others stand below it and say
@@ -60,7 +60,7 @@ fn named(subject: &Subject) -> String {
     match subject.as_asked() {
         "" if permission.is_empty() => "nothing was asked about".to_owned(),
         // All there is to say of a tool whose arguments are no names.
-        "*" => quoted(permission),
+        "*" if subject.kind == SubjectKind::Name => quoted(permission),
         text => format!("{what}{} ({})", quoted(text), shown(permission)),
     }
 }
@@ -99,7 +99,7 @@ fn said(decision: &Decision, step: &Step, before: Option<Action>) -> Vec<String>
             let lines = read_as.into_iter().chain([first]);
             return lines.chain(overruled(decision, step)).collect();
         }
-        StepKind::Default => "No rule fits it, and what no rule speaks of is asked.".to_owned(),
+        StepKind::Default => not_spoken_of(subject, step.action).to_owned(),
         StepKind::Source => format!(
             "As it is written, {}, {} {does}: {cited_rule}",
             quoted(&step.pattern),
@@ -110,6 +110,9 @@ fn said(decision: &Decision, step: &Step, before: Option<Action>) -> Vec<String>
             quoted(&step.pattern),
             lower(&whose)
         ),
+        StepKind::By => {
+            format!("But its command is allowed by a rule that says more than that: {cited_rule}")
+        }
         StepKind::Opaque => {
             let why = shown(subject.opaque.as_deref().unwrap_or_default());
             match rule {
@@ -162,6 +165,17 @@ fn said(decision: &Decision, step: &Step, before: Option<Action>) -> Vec<String>
         StepKind::Answer => return Vec::new(),
     };
     vec![line]
+}
+
+/// What holds where no rule speaks of a subject.
+fn not_spoken_of(subject: &Subject, action: Action) -> &'static str {
+    match action {
+        Action::Allow if subject.is_possible => {
+            "It may not be touched at all, and no rule names it."
+        }
+        Action::Allow => "No rule speaks of it, and its command is asked about by itself.",
+        Action::Ask | Action::Deny => "No rule fits it, and what no rule speaks of is asked.",
+    }
 }
 
 /// What a rule changed: the last one before it that says something else.
@@ -279,7 +293,7 @@ fn place_for(decision: &Decision, count: usize) -> String {
     } else {
         "these rules"
     };
-    let is_users = |rule: &&Rule| rule.origin.line > 0 && !is_built_in(rule);
+    let is_users = |rule: &&Rule| rule.origin.line > 0 && !rule.origin.is_built_in();
     let base = &decision.rules().layers().base;
     if let Some(rule) = decision
         .rule()
@@ -324,7 +338,7 @@ fn as_config(rules: &[Rule]) -> String {
 fn a_rule(rule: &Rule, layer: Layer) -> String {
     let is_answer = rule.origin.source.starts_with("appro");
     match layer {
-        Layer::Base if is_built_in(rule) => "A built-in rule",
+        Layer::Base if rule.origin.is_built_in() => "A built-in rule",
         Layer::Base => "A rule",
         Layer::Project => "A rule of the project",
         Layer::Session if is_answer => "An answer kept for this session",
@@ -333,10 +347,6 @@ fn a_rule(rule: &Rule, layer: Layer) -> String {
         Layer::Hard => "A rule that nothing lifts",
     }
     .to_owned()
-}
-
-fn is_built_in(rule: &Rule) -> bool {
-    rule.origin.source.starts_with("built-in ")
 }
 
 fn layer_of(decision: &Decision, rule: Option<&Rule>) -> Layer {

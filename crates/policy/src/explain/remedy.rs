@@ -81,7 +81,7 @@ fn beginning(pattern: &Pattern) -> &str {
 /// A rule that allows this thing and next to nothing else.
 pub(crate) fn exactly(subject: &Subject) -> Rule {
     Rule::new(
-        subject.narrower.unwrap_or(&subject.permission),
+        subject.kept_under(),
         Pattern::wildcard(&written(subject)),
         Action::Allow,
         Origin::named("suggested"),

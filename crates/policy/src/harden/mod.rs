@@ -7,6 +7,7 @@
 pub(crate) mod configuration;
 pub(crate) mod control;
 pub(crate) mod env;
+mod machines;
 mod places;
 pub(crate) mod protected;
 pub(crate) mod secrets;
@@ -37,11 +38,12 @@ pub(crate) struct Around<'r> {
 type Guard = fn(&Subject, Around<'_>) -> Option<Guarded>;
 
 /// All hardenings, in the order of their trace steps.
-const GUARDS: [Guard; 4] = [
+const GUARDS: [Guard; 5] = [
     env::guard,
     secrets::guard,
     configuration::guard,
     protected::guard,
+    machines::guard,
 ];
 
 /// What the hardenings say to a subject that is not denied.

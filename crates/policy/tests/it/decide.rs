@@ -284,7 +284,12 @@ fn an_opaque_command_is_allowed_by_an_unnarrowed_star_only() {
         (vec![("bash", "*", Allow), ("bash", "rm *", Ask)], Ask),
         (vec![("bash", "rm *", Deny), ("bash", "*", Allow)], Ask),
         (vec![("bash", "*", Allow), ("b*", "rm *", Deny)], Ask),
-        (vec![("bash", "*", Allow), ("edit", "rm *", Deny)], Allow),
+        // What is forbidden of files is in its reach.
+        (vec![("bash", "*", Allow), ("edit", "x", Deny)], Ask),
+        (vec![("bash", "*", Allow), ("read", "x", Deny)], Ask),
+        (vec![("bash", "*", Allow), ("edit", "x", Ask)], Allow),
+        (vec![("bash", "*", Allow), ("edit", "*", Deny)], Allow),
+        (vec![("bash", "*", Allow), ("grep", "x", Deny)], Allow),
         (vec![("bash", "*", Allow), ("bash", "$X *", Deny)], Deny),
         (vec![("bash", "**", Allow)], Ask),
         (vec![], Ask),
@@ -611,20 +616,20 @@ fn a_project_that_hides_a_lifting_rule_leaves_the_rule_it_lifted() {
 }
 
 #[test]
-fn an_opaque_command_is_asked_where_the_project_narrows_the_catch_all() {
+fn an_opaque_command_is_asked_where_the_project_narrows_what_it_may_do() {
     let layers = |project: Written<'_>| RuleLayers {
         base: rules(&[("*", "*", Allow)]),
         project: rules(project),
         ..RuleLayers::default()
     };
-    assert_eq!(
-        one(layers(&[("edit", "x", Deny)]), opaque("$X")).action(),
-        Allow
-    );
-    assert_eq!(
-        one(layers(&[("bash", "rm *", Deny)]), opaque("$X")).action(),
-        Ask
-    );
+    for (project, want) in [
+        (("grep", "x", Deny), Allow),
+        (("edit", "x", Deny), Ask),
+        (("bash", "rm *", Deny), Ask),
+    ] {
+        let decision = one(layers(&[project]), opaque("$X"));
+        assert_eq!(decision.action(), want, "{project:?}");
+    }
 }
 
 #[test]

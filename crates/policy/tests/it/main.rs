@@ -9,4 +9,5 @@ mod million;
 mod properties;
 mod reference;
 mod suggest;
+mod vouching;
 mod world;

@@ -36,6 +36,16 @@ impl Reference<'_> {
         without.max(self.decide_with(&both, subject))
     }
 
+    /// The base rule that decides about a command alone.
+    fn decides<'r>(&self, base: &[&'r Rule], command: &Subject) -> Option<&'r Rule> {
+        let is_known = command.is_literal && command.opaque.is_none();
+        let counted = self.counted(base, command, |_| true, |_| is_known);
+        let found = counted
+            .into_iter()
+            .max_by_key(|(at, rule)| (rule.action, *at));
+        found.map(|(_, rule)| rule)
+    }
+
     fn decide_with(&self, base: &[&Rule], subject: &Subject) -> Action {
         let is_opaque = subject.opaque.is_some();
         let is_known = subject.is_literal && !is_opaque;
@@ -43,19 +53,46 @@ impl Reference<'_> {
         // The base rules; a blanket deny does not reach directories outside.
         let is_outside = subject.permission == "external_directory";
         let is_blanket = |it: &Rule| it.permission == "*" && is_star(it) && it.action == Deny;
-        let is_unmeant = |rule: &Rule| subject.is_possible && is_star(rule);
+        let is_unmeant = |rule: &Rule| {
+            let is_of_all =
+                rule.permission.contains(['*', '?']) && is_star(rule) && rule.action == Ask;
+            (subject.is_possible && is_star(rule)) || (subject.is_beside && is_of_all)
+        };
         let heard = |rule: &Rule| !(is_unmeant(rule) || is_outside && is_blanket(rule));
         let counted = self.counted(base, subject, heard, |_| is_known);
         let found = counted.iter().max_by_key(|(at, rule)| (rule.action, *at));
         let found = found.map(|(_, rule)| *rule);
-        let unnamed = if subject.is_possible { Allow } else { Ask };
+        let is_quiet = subject.is_possible || subject.is_beside;
+        let unnamed = if is_quiet { Allow } else { Ask };
         let mut action = found.map_or(unnamed, |rule| rule.action);
         let asks = counted.iter().filter(|(_, rule)| rule.action == Ask);
         let mut asks: Vec<Pattern> = asks.map(|(_, rule)| rule.pattern.clone()).collect();
 
+        // A built-in ask of any change yields to a rule of one's own for the command that makes it.
+        let is_general = |rule: &Rule| is_star(rule) && rule.origin.source.starts_with("built-in ");
+        let mut asking = counted.iter().filter(|(_, rule)| rule.action == Ask);
+        if action == Ask
+            && subject.permission == "edit"
+            && found.is_some()
+            && asking.all(|(_, rule)| is_general(rule))
+            && let Some(command) = &subject.by
+            && let Some(rule) = self.decides(base, command)
+            && rule.action == Allow
+            && !rule.origin.source.starts_with("built-in ")
+        {
+            action = Allow;
+            asks.clear();
+        }
+
         // What cannot be told is allowed by a star that nothing narrows, and by nothing else.
-        let is_caution =
-            |rule: &&Rule| self.is_about(rule, subject) && !is_star(rule) && rule.action != Allow;
+        let is_of_files = |rule: &Rule| {
+            let mut names = ["read", "edit"].iter();
+            names.any(|name| glob(self.platform, &rule.permission, name)) && rule.action == Deny
+        };
+        let is_caution = |rule: &&Rule| {
+            let is_meant = self.is_about(rule, subject) || is_of_files(rule);
+            is_meant && !is_star(rule) && rule.action != Allow
+        };
         let is_plain_star = found.is_some_and(is_star) && !base.iter().any(is_caution);
         if is_opaque && action == Allow && !is_plain_star {
             action = Ask;

@@ -176,7 +176,8 @@ impl Dice {
     pub(crate) fn rule(&mut self) -> Rule {
         let action = self.pick(&[Action::Allow, Action::Allow, Action::Ask, Action::Deny]);
         let name = self.pick(&NAMED);
-        Rule::new(name, self.pattern(), action, Origin::named("random"))
+        let origin = self.pick(&["random", "random", "built-in random"]);
+        Rule::new(name, self.pattern(), action, Origin::named(origin))
     }
 
     fn rules(&mut self, count_max: usize) -> Vec<Rule> {
@@ -231,6 +232,14 @@ impl Dice {
         subject.opaque = because(kind == SubjectKind::Command && self.is_one_in(5));
         subject.ask_because = because(self.is_one_in(12));
         subject.is_possible = kind == SubjectKind::Path && self.is_one_in(4);
+        subject.is_beside = kind != SubjectKind::Command && self.is_one_in(8);
+        if kind == SubjectKind::Path && self.is_one_in(2) {
+            let (canonical, source, others) = self.pick(&COMMANDS);
+            let mut command = Subject::command("bash", canonical, source, vec![]);
+            command.others = others.map(str::to_owned).to_vec();
+            command.is_literal = !self.is_one_in(3);
+            subject.by = Some(Arc::new(command));
+        }
         let arguments = self.pick(&ARGUMENTS).iter();
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         subject.arguments = arguments.map(owned).collect();

@@ -83,9 +83,14 @@ fn action(ruling: &Ruling) -> Action {
     }
 }
 
-/// Whether it rests on something that was approved before, or on what a session may do by itself.
+/// Whether it rests, or may rest, on something that was approved before or on what a session may do by
+/// itself. What is noted is what decided one thing; of several that were allowed, any may rest on it.
 fn is_kept(ruling: &Ruling) -> bool {
-    ruling.decided_by.starts_with("session ") || ruling.decided_by.starts_with("saved ")
+    let is_allowed = action(ruling) == Action::Allow;
+    let has_several = || ruling.subjects().is_some_and(|it| it.len() > 1);
+    ruling.decided_by.starts_with("session ")
+        || ruling.decided_by.starts_with("saved ")
+        || (is_allowed && has_several())
 }
 
 /// What the journal tells of this workspace.
