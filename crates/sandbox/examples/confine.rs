@@ -29,7 +29,7 @@ fn run() -> Result<Ended, Box<dyn std::error::Error>> {
     let mut args = std::env::args_os().skip(1);
     let mut walls = Walls {
         readable: system_readable(),
-        writable: Vec::new(),
+        ..Walls::default()
     };
     let mut program = None;
     while let Some(arg) = args.next() {

@@ -1,8 +1,10 @@
 //! Times what walls add to a command: so many times, in turn, a plain start of `/bin/true` and one behind
 //! walls such as a tool's command has, each waited for; prints a line of the two, in nanoseconds.
+//! With `--protected` ten names that do not exist are kept from being made there, as in a repository.
+//! With `--plain` it does the plain ones alone: what `time` says of both runs differs by the processor time of walls.
 //! Must not judge what it measures.
 //!
-//! `cargo run --release -p tollgate-sandbox --example start -- COUNT`
+//! `cargo run --release -p tollgate-sandbox --example start -- COUNT [--partial | --plain | --protected]`
 
 use std::error::Error;
 use std::fs::File;
@@ -11,7 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tollgate_sandbox::{
-    Confinement, Ended, Launcher, Spawn, Walls, run_if_helper, system_readable, toolchain_readable,
+    Confinement, Ended, Launcher, Spawn, Tier, Walls, run_if_helper, system_readable,
+    toolchain_readable,
 };
 
 const TRUE: &str = "/bin/true";
@@ -20,11 +23,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     run_if_helper();
     let count = std::env::args().nth(1).ok_or("how many times?")?;
     let count: usize = count.parse()?;
-    let launcher = Launcher::open()?;
+    let tier = match std::env::args().nth(2).as_deref() {
+        None | Some("--protected") => Some(Tier::Full),
+        Some("--partial") => Some(Tier::Partial),
+        Some("--plain") => None,
+        Some(_) => return Err("the options are --partial, --plain and --protected".into()),
+    };
+    let most = tier.unwrap_or(Tier::Full);
+    let launcher = Launcher::open_up_to(Path::new("/proc/self/exe"), most)?;
     if let Confinement::NotEnforced { why } = launcher.confinement() {
         return Err(why.clone().into());
     }
-    let spawn = spawn()?;
+    let mut spawn = spawn()?;
+    if std::env::args().nth(2).as_deref() == Some("--protected") {
+        let names = (0..10).map(|number| spawn.cwd.join(format!(".start-{number}")));
+        spawn.walls.write_protected = names.collect();
+    }
     for _ in 0..count {
         let start = Instant::now();
         let status = Command::new(TRUE)
@@ -37,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let plain = start.elapsed();
         if !status.success() {
             return Err(format!("{TRUE} ended with {status}").into());
+        }
+        if tier.is_none() {
+            continue;
         }
         let start = Instant::now();
         let output = File::options().write(true).open("/dev/null")?;
@@ -67,6 +84,7 @@ fn spawn() -> Result<Spawn, Box<dyn Error>> {
         walls: Walls {
             readable,
             writable: vec![cwd.clone()],
+            ..Walls::default()
         },
         cwd,
     })

@@ -13,9 +13,10 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::TcpListener;
 use std::path::Path;
 
-use crate::{Confinement, Ended, Output, Spawn, StartError};
+use crate::{Confinement, Ended, Output, Spawn, StartError, Streams, Tier};
 
 /// Starts commands behind walls, which this system cannot build.
 #[derive(Debug)]
@@ -43,6 +44,14 @@ impl Launcher {
         Self::open()
     }
 
+    /// Like [`Launcher::open`]: there is no tier to build.
+    ///
+    /// # Errors
+    /// Never on this system.
+    pub fn open_up_to(_program: &Path, _tier: Tier) -> io::Result<Self> {
+        Self::open()
+    }
+
     /// What this machine enforces: nothing.
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
@@ -52,10 +61,18 @@ impl Launcher {
     ///
     /// # Errors
     /// Always [`StartError::NotEnforced`].
+    pub fn start_with(&self, spawn: &Spawn, streams: Streams) -> Result<Child, StartError> {
+        self.start(spawn, streams.output)
+    }
+
+    /// Refuses.
+    ///
+    /// # Errors
+    /// Always [`StartError::NotEnforced`].
     pub fn start(&self, _spawn: &Spawn, _output: Output) -> Result<Child, StartError> {
         let why = match &self.confinement {
             Confinement::NotEnforced { why } => why.clone(),
-            Confinement::Full | Confinement::Partial { .. } => String::new(),
+            Confinement::Full { .. } | Confinement::Partial { .. } => String::new(),
         };
         Err(StartError::NotEnforced { why })
     }
@@ -79,6 +96,11 @@ impl Child {
     /// # Errors
     /// Never: there is no command.
     pub fn wait(&mut self) -> io::Result<Ended> {
+        match self.0 {}
+    }
+
+    /// Where the command's connections to its proxy arrive.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
         match self.0 {}
     }
 

@@ -53,7 +53,7 @@ const TOOLCHAINS: &[(&str, &[&str])] = &[
         ".rbenv",
         &["bin", "libexec", "plugins", "shims", "version", "versions"],
     ),
-    (".rustup", &["settings.toml", "toolchains"]),
+    (".rustup", &["settings.toml", "toolchains", "update-hashes"]),
     (".sdkman", &["candidates"]),
     (".volta", &["bin", "tools"]),
     ("go", &["bin", "pkg"]),
@@ -100,6 +100,15 @@ pub fn toolchain_readable(home: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// The tools' own directories in `home` that are symbolic links: [`toolchain_readable`] lists what they lead to.
+pub fn toolchain_links(home: &Path) -> Vec<PathBuf> {
+    TOOLCHAINS
+        .iter()
+        .map(|(tool, _)| home.join(tool))
+        .filter(|path| path.is_symlink())
+        .collect()
 }
 
 /// Whether a path exists and reaches its place without a symbolic link.

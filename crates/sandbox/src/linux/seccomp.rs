@@ -7,14 +7,14 @@ use std::io;
 use libc::{c_int, c_long};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, sock_filter,
+    SeccompRule,
 };
+
+use super::number;
+use crate::{Network, Tier};
 
 /// Refused with EACCES, whatever the arguments.
 const REFUSED: &[c_long] = &[
-    // Every socket of one's own; a pair is judged below. A socket is also the way to services that run as the
-    // user outside the walls (Docker, ssh-agent, systemd), and Landlock of today does not close it.
-    libc::SYS_socket,
     // Memory of other processes. Landlock holds ptrace to the command's own processes already, which debuggers
     // and leak checkers need; these two have no such users.
     libc::SYS_process_vm_readv,
@@ -59,6 +59,8 @@ const REFUSED: &[c_long] = &[
     libc::SYS_iopl,
     libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_nfsservctl,
     libc::SYS_quotactl,
     libc::SYS_quotactl_fd,
     libc::SYS_reboot,
@@ -94,6 +96,29 @@ const NAMESPACES: &[c_int] = &[
     libc::CLONE_NEWUTS,
 ];
 
+/// Which sockets can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sockets {
+    /// Only connected pairs of streams. A socket is also the way to services that run as the user outside the
+    /// walls (Docker, ssh-agent, systemd), and Landlock of today does not close it.
+    Pairs,
+    /// Those of the internet, and what asks about its interfaces.
+    Internet,
+    /// These and UNIX sockets, where a file tree of its own shows none that lead out.
+    Local,
+}
+
+impl Sockets {
+    /// What a tier can hold.
+    pub(crate) fn of(tier: Tier, network: Network) -> Self {
+        match (tier, network) {
+            (Tier::Full, _) => Self::Local,
+            (Tier::Partial, Network::Shared) => Self::Internet,
+            (Tier::Partial, Network::Private | Network::Proxied) => Self::Pairs,
+        }
+    }
+}
+
 /// The bits of a socket's type that are not flags (close on exec, non-blocking).
 const SOCKET_TYPE: u64 = 0xf;
 
@@ -101,8 +126,8 @@ const SOCKET_TYPE: u64 = 0xf;
 ///
 /// # Errors
 /// When the filter cannot be made for this machine or the kernel refuses it.
-pub(crate) fn enforce() -> io::Result<()> {
-    for program in programs().map_err(io::Error::other)? {
+pub(crate) fn enforce(sockets: Sockets) -> io::Result<()> {
+    for program in programs(sockets)? {
         seccompiler::apply_filter(&program).map_err(|error| match error {
             seccompiler::Error::Prctl(source) | seccompiler::Error::Seccomp(source) => source,
             other => io::Error::other(other),
@@ -111,26 +136,26 @@ pub(crate) fn enforce() -> io::Result<()> {
     Ok(())
 }
 
-/// The two filters; each has one answer, and the kernel takes the strictest.
-fn programs() -> Result<[BpfProgram; 2], seccompiler::BackendError> {
-    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
-    let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-    refused.extend(conditional()?);
-    let unknown = UNKNOWN.iter().map(|&call| (call, Vec::new())).collect();
+/// The two filters, by numbers and by arguments; the kernel takes the stricter answer.
+fn programs(sockets: Sockets) -> io::Result<[BpfProgram; 2]> {
+    let refused = REFUSED.iter().map(|&call| (call, libc::EACCES));
+    let unknown = UNKNOWN.iter().map(|&call| (call, libc::ENOSYS));
+    let by_number = number::program(refused.chain(unknown))?;
+    let by_arguments = by_arguments(sockets).map_err(io::Error::other)?;
+    Ok([by_number, by_arguments])
+}
+
+fn by_arguments(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = conditional()?.into_iter().collect();
+    rules.extend(socket_rules(sockets)?);
     // A call of another architecture (32-bit x86) kills the process: the filter could not read its numbers.
-    let program = |rules, errno: c_int| {
-        SeccompFilter::new(
-            rules,
-            SeccompAction::Allow,
-            SeccompAction::Errno(errno.unsigned_abs()),
-            arch,
-        )?
-        .try_into()
-    };
-    let mut first = foreign_numbers();
-    first.extend::<BpfProgram>(program(refused, libc::EACCES)?);
-    Ok([first, program(unknown, libc::ENOSYS)?])
+    SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::EACCES.unsigned_abs()),
+        std::env::consts::ARCH.try_into()?,
+    )?
+    .try_into()
 }
 
 /// Calls refused for some arguments only.
@@ -149,21 +174,14 @@ fn conditional() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendErr
         .map(|&flag| rule(&[(0, (MaskedEq(number(flag)), number(flag)))]));
     Ok(vec![
         (libc::SYS_clone, namespaces.collect::<Result<_, _>>()?),
-        (
-            libc::SYS_socketpair,
-            vec![
-                rule(&[(0, (Ne, number(libc::AF_UNIX)))])?,
-                // SECURITY: one end of a datagram pair may send to any named socket outside; a raw one becomes that.
-                rule(&[(1, (MaskedEq(SOCKET_TYPE), number(libc::SOCK_DGRAM)))])?,
-                rule(&[(1, (MaskedEq(SOCKET_TYPE), number(libc::SOCK_RAW)))])?,
-            ],
-        ),
         // Typing into the terminal, as if a person did.
         (
             libc::SYS_ioctl,
             vec![
                 rule(&[(1, (Eq, libc::TIOCSTI))])?,
                 rule(&[(1, (Eq, TIOCLINUX))])?,
+                // Loads a kernel module of the caller's choice, and needs no more than a terminal of one's own.
+                rule(&[(1, (Eq, libc::TIOCSETD))])?,
             ],
         ),
         // SECURITY: limits of another process kill it (CPU time) or blind it (descriptors), the supervisor too.
@@ -180,9 +198,85 @@ fn conditional() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendErr
             vec![rule(&[(0, (Ne, 0)), (0, (Ne, 0xffff_ffff))])?],
         ),
         #[cfg(target_arch = "x86_64")]
-        (libc::SYS_mknod, device(1)?),
-        (libc::SYS_mknodat, device(2)?),
+        (libc::SYS_mknod, [device(1)?, vec![set_user(1)?]].concat()),
+        (libc::SYS_mknodat, [device(2)?, vec![set_user(2)?]].concat()),
+        // A program that takes on its owner's identity, for whoever meets it outside.
+        // SECURITY: `openat2` has its mode in memory, where a filter cannot look; the gaps say so.
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_chmod, vec![set_user(1)?]),
+        (libc::SYS_fchmod, vec![set_user(1)?]),
+        (libc::SYS_fchmodat, vec![set_user(2)?]),
+        (FCHMODAT2, vec![set_user(2)?]),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_creat, vec![set_user(1)?]),
+        #[cfg(target_arch = "x86_64")]
+        (libc::SYS_open, made_set_user(1)?),
+        (libc::SYS_openat, made_set_user(2)?),
     ])
+}
+
+/// Which sockets and pairs of them are refused.
+fn socket_rules(
+    sockets: Sockets,
+) -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError> {
+    use SeccompCmpOp::{Eq, MaskedEq, Ne};
+    let number = |value: c_int| u64::from(value.unsigned_abs());
+    let family = |family: c_int| (0, (Ne, number(family)));
+    let internet = [
+        family(libc::AF_INET),
+        family(libc::AF_INET6),
+        family(libc::AF_NETLINK),
+    ];
+    // What interfaces there are; every other part of netlink is for those who run the machine.
+    let netlink = rule(&[
+        (0, (Eq, number(libc::AF_NETLINK))),
+        (2, (Ne, number(libc::NETLINK_ROUTE))),
+    ])?;
+    let made = match sockets {
+        Sockets::Pairs => Vec::new(),
+        Sockets::Internet => vec![rule(&internet)?, netlink],
+        Sockets::Local => {
+            let all = [&internet[..], &[family(libc::AF_UNIX)]].concat();
+            vec![rule(&all)?, netlink]
+        }
+    };
+    let mut pairs = vec![rule(&[family(libc::AF_UNIX)])?];
+    if sockets != Sockets::Local {
+        // SECURITY: one end of a datagram pair may send to any named socket outside; a raw one becomes that.
+        for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+            pairs.push(rule(&[(1, (MaskedEq(SOCKET_TYPE), number(kind)))])?);
+        }
+    }
+    // Without a rule the call is refused whatever its arguments.
+    Ok(vec![
+        (libc::SYS_socket, made),
+        (libc::SYS_socketpair, pairs),
+    ])
+}
+
+/// `fchmodat2` of Linux 6.6, the same number on every machine.
+const FCHMODAT2: c_long = 452;
+
+/// A mode with the bit that makes a program run as its owner.
+fn set_user(argument: u8) -> Result<SeccompRule, seccompiler::BackendError> {
+    let bit = u64::from(libc::S_ISUID);
+    rule(&[(argument, (SeccompCmpOp::MaskedEq(bit), bit))])
+}
+
+/// The same for calls that make a file, and read the mode only then.
+fn made_set_user(flags: u8) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let bit = u64::from(libc::S_ISUID);
+    let is_set = (flags + 1, (SeccompCmpOp::MaskedEq(bit), bit));
+    [libc::O_CREAT, libc::O_TMPFILE]
+        .into_iter()
+        .map(|flag| {
+            let flag = u64::from(flag.unsigned_abs());
+            rule(&[
+                (flags, (SeccompCmpOp::MaskedEq(flag), flag)),
+                is_set.clone(),
+            ])
+        })
+        .collect()
 }
 
 /// `TIOCLINUX`, the console's own paste; the C library crate has no name for it everywhere.
@@ -208,61 +302,27 @@ fn rule_of(
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
 }
 
-/// The bit that marks a number of the second set.
-const X32: u32 = 0x4000_0000;
-/// The kernel's code for "answer with an error number".
-const ERRNO: u32 = 0x0005_0000;
-
-/// Refuses the second set of numbers of x86-64 (x32), which passes for the same architecture.
-/// Three instructions in front of the filter: load the number; below bit 30 go on; answer ENOSYS.
-fn foreign_numbers() -> BpfProgram {
-    if !cfg!(target_arch = "x86_64") {
-        return Vec::new();
-    }
-    let answer = ERRNO | libc::ENOSYS.unsigned_abs();
-    let load = u16::try_from(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS).unwrap_or_default();
-    let at_least = u16::try_from(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K).unwrap_or_default();
-    let give = u16::try_from(libc::BPF_RET | libc::BPF_K).unwrap_or_default();
-    vec![
-        sock_filter {
-            code: load,
-            jt: 0,
-            jf: 0,
-            k: 0,
-        },
-        sock_filter {
-            code: at_least,
-            jt: 0,
-            jf: 1,
-            k: X32,
-        },
-        sock_filter {
-            code: give,
-            jt: 0,
-            jf: 0,
-            k: answer,
-        },
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn both_filters_can_be_made_and_stay_within_the_kernels_limit() {
-        let programs = programs().unwrap();
-        assert!(
-            programs
-                .iter()
-                .all(|program| program.len() > 10 && program.len() < 4096)
-        );
+        for sockets in [Sockets::Pairs, Sockets::Internet, Sockets::Local] {
+            let programs = programs(sockets).unwrap();
+            assert!(
+                programs
+                    .iter()
+                    .all(|program| program.len() > 10 && program.len() < 4096)
+            );
+        }
     }
 
     #[test]
     fn no_call_is_in_two_lists() {
         let mut all: Vec<i64> = REFUSED.iter().chain(UNKNOWN).copied().collect();
         all.extend(conditional().unwrap().iter().map(|(call, _)| *call));
+        all.extend([libc::SYS_socket, libc::SYS_socketpair]);
         let count = all.len();
         all.sort_unstable();
         all.dedup();

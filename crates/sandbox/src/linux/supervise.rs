@@ -1,40 +1,53 @@
 //! The supervisor: one process per command, between the launcher and the confined child.
 //! Must not run with other threads, hold the command's output open, or outlive its launcher.
 //!
-//! Whoever kills a supervisor from outside (the command itself cannot, since Landlock's version 6) kills the
-//! command's first process with it, but not what that one started.
+//! In the full tier it is two: the one that was forked first keeps to what only the outside can do, and the first
+//! process of the namespaces does the rest. When that one ends, the kernel ends all others in there.
+//! In the partial tier, whoever kills a supervisor from outside (the command itself cannot, since Landlock's
+//! version 6) kills the command's first process with it, but not what that one started.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
+use std::io::{self, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
+use super::confine::Room;
+use super::hold::Held;
+use super::plan::Place;
 use super::tree::{self, SignalsOnlyDescendants};
+use super::walls::WallError;
 use super::wire::{self, FRAME_BYTES, Order, Report, Step};
-use super::{MARKER, confine, walls};
+use super::zygote::Request;
+use super::{confine, namespace, plan, root, walls};
+use crate::{Network, Tier, Walls};
 
 /// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 /// How often orphans of a running command are reaped.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Becomes the supervisor of a command if this process was started as one, and then never returns.
-/// Otherwise returns at once. Must be the first thing `main` does: before threads, before any file is opened.
-pub fn run_if_helper() {
-    if std::env::args_os().nth(1).is_none_or(|arg| arg != MARKER) {
-        return;
-    }
-    if rustix::net::sockopt::socket_domain(io::stdin()) != Ok(AddressFamily::UNIX) {
-        return;
-    }
-    let code = match supervise() {
+/// Supervises one command in this process, which was forked for that, and ends it.
+pub(crate) fn run(request: Request) -> ! {
+    let Request {
+        control,
+        output,
+        error,
+        input,
+    } = request;
+    let taken = rustix::stdio::dup2_stdin(&control)
+        .and_then(|()| rustix::stdio::dup2_stdout(&output))
+        .and_then(|()| rustix::stdio::dup2_stderr(&error))
+        .map_err(fail(Step::Supervise));
+    drop((control, output, error));
+    let code = match taken.and_then(|()| supervise(input)) {
         Ok(()) => 0,
         Err(report) => {
             // The launcher may be gone; there is nobody else to tell.
@@ -44,7 +57,7 @@ pub fn run_if_helper() {
     };
     #[expect(
         clippy::exit,
-        reason = "a supervisor is done here; what `main` would do next is not for it"
+        reason = "a supervisor is done here; what the process it was forked from does is not for it"
     )]
     process::exit(code);
 }
@@ -63,38 +76,171 @@ fn tell(report: Report) -> Result<(), Errno> {
     rustix::net::send(io::stdin(), &frame, SendFlags::NOSIGNAL).map(drop)
 }
 
-fn supervise() -> Result<(), Report> {
-    close_inherited().map_err(fail(Step::Supervise))?;
+/// Tells the launcher that the program runs, and hands over the way out of its network if there is one.
+fn tell_started(abi: u32, listener: Option<OwnedFd>) -> Result<(), Errno> {
+    let report = Report::Started { abi };
+    let Some(listener) = listener else {
+        return tell(report);
+    };
+    let listener = [listener.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut passed = SendAncillaryBuffer::new(&mut space);
+    passed.push(SendAncillaryMessage::ScmRights(&listener));
+    let frame = report.encode();
+    let frame = [io::IoSlice::new(&frame)];
+    rustix::net::sendmsg(io::stdin(), &frame, &mut passed, SendFlags::NOSIGNAL).map(drop)
+}
+
+fn supervise(input: Option<OwnedFd>) -> Result<(), Report> {
     let order = read_order().map_err(|_| fail(Step::Order)(Errno::INVAL))?;
     let abi = walls::abi(order.abi_max);
-    let proof = become_supervisor(abi).map_err(fail(Step::Supervise))?;
+    match order.tier {
+        Tier::Partial => {
+            let proof = become_supervisor(abi).map_err(fail(Step::Supervise))?;
+            let room = Room {
+                tier: Tier::Partial,
+                abi,
+                places: &[],
+            };
+            run_command(&order, &room, proof.as_ref(), input, None, tell)
+        }
+        Tier::Full => run_in_namespaces(&order, abi, input),
+    }
+}
 
-    // The child's last words; the end that writes closes when the program is executed.
-    let (mut words, mouth) = io::pipe().map_err(|_| fail(Step::Fork)(Errno::MFILE))?;
-    let supervisor = rustix::process::getpid();
-    let Some(child) = fork().map_err(fail(Step::Fork))? else {
-        let say = |report: Report| rustix::io::write(&mouth, &report.encode()).map(drop);
-        let code = match confine::run(order.spawn.as_ref(), abi, supervisor, say) {
+/// Prepares what only the outside can, and lets the first process of new namespaces run the command.
+fn run_in_namespaces(order: &Order, abi: u32, input: Option<OwnedFd>) -> Result<(), Report> {
+    let none = Walls::default();
+    let walls = order.spawn.as_ref().map_or(&none, |spawn| &spawn.walls);
+    let report = |error: WallError| error.report(Step::Mounts);
+    let mut places = plan::places(walls).map_err(report)?;
+    let held = Held::make(&mut places).map_err(report)?;
+    run_below(order, abi, walls, &places, held, input)
+}
+
+/// Makes the first process, and hands on what it says at the end: by then everything else in its namespaces is
+/// dead. It goes itself while the launcher already knows.
+fn run_below(
+    order: &Order,
+    abi: u32,
+    walls: &Walls,
+    places: &[Place],
+    held: Held,
+    input: Option<OwnedFd>,
+) -> Result<(), Report> {
+    let pipe = || io::pipe().map_err(|_| fail(Step::Fork)(Errno::MFILE));
+    let ((known, knowing), (mut end, ending)) = (pipe()?, pipe()?);
+    let Some(first) = namespace::fork(walls.network).map_err(fail(Step::Namespaces))? else {
+        drop((knowing, end));
+        let code = match be_first(order, abi, walls, places, input, known, &ending) {
             Ok(()) => 0,
-            Err(report) => say(report).map_or(2, |()| 1),
+            Err(report) => tell(report).map_or(2, |()| 1),
         };
         #[expect(
             clippy::exit,
-            reason = "a child that did not execute a program ends here"
+            reason = "what the supervisor would do next is not for this process"
         )]
         process::exit(code);
     };
-    drop(mouth);
+    drop((known, ending, input));
+    let outcome = namespace::keep_identity(first)
+        .map_err(|error| fail(Step::Identity)(Errno::from_io_error(&error).unwrap_or(Errno::IO)))
+        .and_then(|()| {
+            release_output().map_err(fail(Step::Supervise))?;
+            rustix::io::write(&knowing, b"!")
+                .map(drop)
+                .map_err(fail(Step::Identity))
+        });
+    // Closed without a word it tells the first process to end.
+    drop(knowing);
+    let mut frame = [0; FRAME_BYTES];
+    let report = end.read_exact(&mut frame).ok();
+    if report.is_none() {
+        // Killed, or it has told the launcher itself why there is no command.
+        tree::reap(WaitOptions::empty(), |_, _| ());
+    }
+    held.release();
+    if let Some(report) = report.and_then(|()| Report::decode(&frame)) {
+        _ = tell(report);
+    }
+    tree::reap(WaitOptions::empty(), |_, _| ());
+    outcome
+}
+
+/// Runs the command as the first process of its namespaces.
+fn be_first(
+    order: &Order,
+    abi: u32,
+    walls: &Walls,
+    places: &[Place],
+    input: Option<OwnedFd>,
+    mut known: io::PipeReader,
+    ending: &io::PipeWriter,
+) -> Result<(), Report> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(fail(Step::Supervise))?;
+    // If the parent died before that, there is nobody to write, and if it failed, it has said so.
+    if !matches!(known.read(&mut [0]), Ok(1)) {
+        return Ok(());
+    }
+    drop(known);
+    if walls.network != Network::Shared {
+        namespace::start_loopback().map_err(fail(Step::Loopback))?;
+    }
+    let listener = (walls.network == Network::Proxied)
+        .then(|| namespace::listen().map_err(fail(Step::Listen)))
+        .transpose()?;
+    root::enter(places, &walls.links)?;
+    let proof = SignalsOnlyDescendants::as_first_process();
+    let room = Room {
+        tier: Tier::Full,
+        abi,
+        places,
+    };
+    run_command(order, &room, proof.as_ref(), input, listener, |report| {
+        rustix::io::write(ending, &report.encode()).map(drop)
+    })
+}
+
+/// Starts the command, watches it until everything it started is dead, and then tells how it ended.
+fn run_command(
+    order: &Order,
+    room: &Room<'_>,
+    proof: Option<&SignalsOnlyDescendants>,
+    input: Option<OwnedFd>,
+    listener: Option<OwnedFd>,
+    tell_end: impl FnOnce(Report) -> Result<(), Errno>,
+) -> Result<(), Report> {
+    // The child's last words; the end that writes closes when the program is executed.
+    let (mut words, mouth) = io::pipe().map_err(|_| fail(Step::Fork)(Errno::MFILE))?;
+    let supervisor = rustix::process::getpid();
+    let say = |report: Report| rustix::io::write(&mouth, &report.encode()).map(drop);
+    let child = start_sharing(|| {
+        let input = input.as_ref().map(AsFd::as_fd);
+        match confine::run(order.spawn.as_ref(), room, supervisor, input, say) {
+            Ok(()) => 0,
+            Err(report) => say(report).map_or(2, |()| 1),
+        }
+    });
+    let child = child.map_err(fail(Step::Fork))?;
+    // SECURITY: the command may run by now. Its walls keep it from tracing and signalling this process; what follows
+    // leaves less to gain by that.
+    if room.tier == Tier::Full {
+        confine::keep_only_kill().map_err(fail(Step::Supervise))?;
+    }
     release_output().map_err(fail(Step::Supervise))?;
+    drop((mouth, input));
 
     if let Err(report) = hear(&mut words) {
-        tree::kill(proof.as_ref(), |_, _| ());
+        tree::kill(proof, |_, _| ());
         return Err(report);
     }
     drop(words);
-    _ = tell(Report::Started { abi });
-    if let Some(status) = watch(child, proof.as_ref()).map_err(fail(Step::Supervise))? {
-        _ = tell(ended(status));
+    // An error means that the launcher is gone, which ends the command in a moment.
+    _ = tell_started(room.abi, listener);
+    if let Some(status) = watch(child, proof).map_err(fail(Step::Supervise))? {
+        // An error means that there is nobody to hear it.
+        _ = tell_end(ended(status));
     }
     Ok(())
 }
@@ -104,26 +250,8 @@ fn read_order() -> io::Result<Order> {
     Order::read(&mut File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// Closes every descriptor but the three standard ones: whoever started Tollgate may have left some open.
-#[expect(
-    unsafe_code,
-    reason = "closes descriptors that nobody in this process owns"
-)]
-fn close_inherited() -> Result<(), Errno> {
-    // SAFETY: this runs before anything in the process opened a descriptor, so nobody owns one of these.
-    let answer = unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32) };
-    if answer == 0 {
-        Ok(())
-    } else {
-        Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::NOSYS))
-    }
-}
-
-/// Gives up privileges to come and the right to signal others, and adopts the orphans of its descendants.
+/// Gives up the right to signal others, and adopts the orphans of its descendants.
 fn become_supervisor(abi: u32) -> Result<Option<SignalsOnlyDescendants>, Errno> {
-    // Out of the terminal's reach: an interrupt is for Tollgate, and what it leaves is killed from here.
-    rustix::process::setsid()?;
-    rustix::thread::set_no_new_privs(true)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     SignalsOnlyDescendants::enforce(abi)
 }
@@ -133,13 +261,48 @@ fn become_supervisor(abi: u32) -> Result<Option<SignalsOnlyDescendants>, Errno> 
     unsafe_code,
     reason = "the standard library cannot fork without executing"
 )]
-fn fork() -> Result<Option<Pid>, Errno> {
+pub(crate) fn fork() -> Result<Option<Pid>, Errno> {
     // SAFETY: this process has one thread (`run_if_helper` comes first in `main`), so no lock is held
     // by a thread that the child would lack.
     let answer = unsafe { libc::fork() };
     match answer {
         ..0 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
         pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
+/// Runs a function in a child that shares this process' memory, and waits until it executes a program or returns
+/// its exit code. To copy the memory for so short a time costs more than all that the child does.
+#[expect(
+    unsafe_code,
+    reason = "the standard library has no such fork, and its own use of one runs no function"
+)]
+fn start_sharing<F: Fn() -> i32>(run: F) -> Result<Pid, Errno> {
+    /// What the function may need of a stack, in bytes; untouched parts cost nothing.
+    const STACK_BYTES: usize = 1 << 20;
+    extern "C" fn enter<F: Fn() -> i32>(run: *mut libc::c_void) -> i32 {
+        // SAFETY: the pointer is that of `run` below, which lives until the child is done with it.
+        let run = unsafe { &*run.cast_const().cast::<F>() };
+        run()
+    }
+    let mut stack: Vec<u128> = Vec::with_capacity(STACK_BYTES / size_of::<u128>());
+    let top = stack.spare_capacity_mut().as_mut_ptr_range().end;
+    // SAFETY: the end of the stack is aligned for any call and all of it is writable. This process has one thread
+    // and stands still (CLONE_VFORK) until the child has executed a program or ended, so that memory is used by one
+    // of both at a time, as in a call of the function. A child that executes does not return and drops nothing: what
+    // it holds of memory is lost to this process, and its descriptors are copies. One that returns ends without
+    // running what this process has to run at its exit.
+    let answer = unsafe {
+        libc::clone(
+            enter::<F>,
+            top.cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            (&raw const run).cast_mut().cast(),
+        )
+    };
+    match answer {
+        ..0 => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN)),
+        pid => Pid::from_raw(pid).ok_or(Errno::AGAIN),
     }
 }
 

@@ -32,6 +32,11 @@ impl SignalsOnlyDescendants {
         // Both halves are needed: an ordinary user could not signal a parent of another user anyway.
         Ok((could_before && cannot_now).then_some(Self(())))
     }
+
+    /// The same for the first process of a namespace, which sees no others.
+    pub(crate) fn as_first_process() -> Option<Self> {
+        (rustix::process::getpid() == Pid::INIT).then_some(Self(()))
+    }
 }
 
 /// Kills all descendants of this process and reaps them, telling `reaped` of each.

@@ -2,8 +2,8 @@
 //! Must not widen what it is given, but for the few devices every program expects.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath,
@@ -13,7 +13,8 @@ use landlock::{
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::Walls;
+use super::wire::{Report, Step};
+use crate::{Network, Tier, Walls};
 
 /// Devices that may be read and written.
 /// SECURITY: no terminals. Who may open /dev/pts/0 reads what a person types at Tollgate's own questions.
@@ -21,6 +22,9 @@ use crate::Walls;
 const WRITABLE_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
 /// Devices that may be read.
 const READABLE_DEVICES: &[&str] = &["/dev/random", "/dev/urandom"];
+
+/// Directories of a tree of its own that die with the command.
+const PRIVATE_DIRECTORIES: &[&str] = &["/dev/shm", "/tmp"];
 
 /// The first version with scopes: signals and abstract sockets.
 const SCOPES_SINCE: u32 = 6;
@@ -32,6 +36,17 @@ pub(crate) struct WallError {
     pub(crate) index: Option<u16>,
     /// What the system said.
     pub(crate) errno: Errno,
+}
+
+impl WallError {
+    /// The report about it; `step` is what failed if no wall did.
+    pub(crate) fn report(&self, step: Step) -> Report {
+        Report::Failed {
+            step: self.index.map_or(step, |_| Step::Wall),
+            index: self.index.unwrap_or(0),
+            errno: self.errno.raw_os_error(),
+        }
+    }
 }
 
 impl From<Errno> for WallError {
@@ -60,14 +75,15 @@ pub(crate) fn abi(abi_max: u32) -> u32 {
 ///
 /// # Errors
 /// When a wall is not there, is reached through a link, or the kernel refuses a rule.
-pub(crate) fn build(walls: &Walls, abi: u32) -> Result<RulesetCreated, WallError> {
+pub(crate) fn build(walls: &Walls, tier: Tier, abi: u32) -> Result<RulesetCreated, WallError> {
     let version = version(abi)?;
     let mut rules = Ruleset::default()
         // Whatever this version cannot do is an error and not silently left out.
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(version))
         .map_err(errno)?;
-    if abi >= 4 {
+    // A network namespace has nobody to reach but its own servers.
+    if abi >= 4 && tier == Tier::Partial && walls.network != Network::Shared {
         rules = rules
             .handle_access(AccessNet::from_all(version))
             .map_err(errno)?;
@@ -78,15 +94,23 @@ pub(crate) fn build(walls: &Walls, abi: u32) -> Result<RulesetCreated, WallError
     let mut rules = rules.create().map_err(errno)?;
 
     let read = AccessFs::from_read(version);
-    // Devices cannot be made, and there are no sockets to make or reach.
-    let closed =
-        make_bitflags!(AccessFs::{MakeChar | MakeBlock | MakeSock | IoctlDev | ResolveUnix});
+    // Devices cannot be made.
+    let mut closed = make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev | ResolveUnix});
+    if tier == Tier::Partial {
+        // There are no sockets to make.
+        closed |= AccessFs::MakeSock;
+    }
     let write = AccessFs::from_all(version) & !closed;
     let device =
         make_bitflags!(AccessFs::{ReadFile | WriteFile | IoctlDev}) & AccessFs::from_all(version);
 
-    for (index, path) in walls.writable.iter().chain(&walls.readable).enumerate() {
-        let is_writable = index < walls.writable.len();
+    let opened = walls.writable.iter().chain(&walls.readable);
+    for (index, path) in opened.enumerate() {
+        let lies_in = |closed: &[PathBuf]| closed.iter().any(|closed| path.starts_with(closed));
+        let is_writable = index < walls.writable.len() && !lies_in(&walls.write_protected);
+        if lies_in(&walls.masked) || (tier == Tier::Full && !is_writable) {
+            continue;
+        }
         let fail = |errno| WallError {
             index: u16::try_from(index).ok(),
             errno,
@@ -99,6 +123,15 @@ pub(crate) fn build(walls: &Walls, abi: u32) -> Result<RulesetCreated, WallError
             Err(Errno::NOENT) if !is_writable => {}
             Err(errno) => return Err(fail(errno)),
         }
+    }
+    if tier == Tier::Full {
+        for path in PRIVATE_DIRECTORIES {
+            rules = add(rules, &open(Path::new(path))?, write)?;
+        }
+        // The tree shows nothing that may not be read. Whatever is not in it is still closed.
+        rules = add(rules, &open(Path::new("/"))?, read)?;
+        // Devices and terminals of its own; nothing can be made there.
+        return Ok(add(rules, &open(Path::new("/dev"))?, device)?);
     }
     let devices = WRITABLE_DEVICES.iter().map(|path| (path, device));
     for (path, access) in devices.chain(
@@ -144,8 +177,8 @@ pub(crate) fn enforce_signal_scope(abi: u32) -> Result<bool, Errno> {
     Ok(true)
 }
 
-/// Whether walls of this version keep signals inside.
-pub(crate) fn holds_signals(abi: u32) -> bool {
+/// Whether walls of this version keep signals, and connections to abstract sockets, inside.
+pub(crate) fn has_scopes(abi: u32) -> bool {
     abi >= SCOPES_SINCE
 }
 
@@ -174,19 +207,23 @@ fn add(
 
 /// Opens a wall. A link on the way is an error: the path was canonical when it was chosen,
 /// so somebody has put the link there since.
-fn open(path: &Path) -> Result<OwnedFd, Errno> {
-    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(
-        CWD,
-        path,
-        OFlags::PATH | OFlags::CLOEXEC,
-        Mode::empty(),
-        resolve,
-    )
+pub(crate) fn open(path: &Path) -> Result<OwnedFd, Errno> {
+    open_at(CWD, path, ResolveFlags::empty())
+}
+
+/// Like [`open`], for a path that starts in a directory and may not leave it.
+pub(crate) fn open_in(directory: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    open_at(directory.as_fd(), path, ResolveFlags::BENEATH)
+}
+
+fn open_at(start: BorrowedFd<'_>, path: &Path, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
+    let resolve = resolve | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(start, path, flags, Mode::empty(), resolve)
 }
 
 /// Opens a device, or nothing if the name is missing or stands for something else.
-fn open_device(path: &Path) -> Result<Option<OwnedFd>, Errno> {
+pub(crate) fn open_device(path: &Path) -> Result<Option<OwnedFd>, Errno> {
     match open(path) {
         Ok(opened) => {
             let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::{Spawn, Walls};
+use crate::{Limits, Network, Spawn, Tier, Walls};
 
 /// The length of every report, in bytes.
 pub(crate) const FRAME_BYTES: usize = 8;
@@ -23,6 +23,8 @@ const ORDER_BYTES_MAX: usize = 16 << 20;
 pub(crate) struct Order {
     /// The newest version of Landlock's interface to use.
     pub(crate) abi_max: u32,
+    /// What to build.
+    pub(crate) tier: Tier,
     /// The command, or nothing for a trial of the walls.
     pub(crate) spawn: Option<Spawn>,
 }
@@ -33,9 +35,13 @@ impl Order {
     ///
     /// # Errors
     /// When it is too long for any system to execute.
-    pub(crate) fn encode(spawn: Option<&Spawn>, abi_max: u32) -> io::Result<Vec<u8>> {
+    pub(crate) fn encode(spawn: Option<&Spawn>, tier: Tier, abi_max: u32) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 4];
         bytes.extend(abi_max.to_ne_bytes());
+        bytes.push(match tier {
+            Tier::Partial => 0,
+            Tier::Full => 1,
+        });
         if let Some(spawn) = spawn {
             let env: Vec<&OsStr> = spawn
                 .env
@@ -52,24 +58,26 @@ impl Order {
                     .collect::<Vec<_>>(),
             )?;
             list(&mut bytes, &env)?;
-            list(
-                &mut bytes,
-                &spawn
-                    .walls
-                    .readable
-                    .iter()
-                    .map(|path| path.as_os_str())
-                    .collect::<Vec<_>>(),
-            )?;
-            list(
-                &mut bytes,
-                &spawn
-                    .walls
-                    .writable
-                    .iter()
-                    .map(|path| path.as_os_str())
-                    .collect::<Vec<_>>(),
-            )?;
+            let walls = &spawn.walls;
+            for paths in [
+                &walls.readable,
+                &walls.writable,
+                &walls.masked,
+                &walls.write_protected,
+                &walls.sockets,
+                &walls.links,
+            ] {
+                let paths: Vec<&OsStr> = paths.iter().map(|path| path.as_os_str()).collect();
+                list(&mut bytes, &paths)?;
+            }
+            for limit in limits(&walls.limits) {
+                bytes.extend(limit.unwrap_or(u64::MAX).to_ne_bytes());
+            }
+            bytes.push(match walls.network {
+                Network::Private => 0,
+                Network::Shared => 1,
+                Network::Proxied => 2,
+            });
         }
         let body = bytes.len() - 4;
         if body > ORDER_BYTES_MAX {
@@ -99,9 +107,15 @@ impl Order {
 
     fn decode(mut body: &[u8]) -> Option<Self> {
         let abi_max = number(&mut body)?;
+        let tier = match byte(&mut body)? {
+            0 => Tier::Partial,
+            1 => Tier::Full,
+            _ => return None,
+        };
         if body.is_empty() {
             return Some(Self {
                 abi_max,
+                tier,
                 spawn: None,
             });
         }
@@ -112,20 +126,73 @@ impl Order {
         while let Some(name) = words.next() {
             env.push((name, words.next()?));
         }
-        let readable = strings(&mut body)?.into_iter().map(PathBuf::from).collect();
-        let writable = strings(&mut body)?.into_iter().map(PathBuf::from).collect();
+        let mut paths = || {
+            Some(
+                strings(&mut body)?
+                    .into_iter()
+                    .map(PathBuf::from)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let (readable, writable, masked) = (paths()?, paths()?, paths()?);
+        let (write_protected, sockets, links) = (paths()?, paths()?, paths()?);
+        let mut limit = || long(&mut body).map(|limit| (limit != u64::MAX).then_some(limit));
+        let limits = Limits {
+            processes: limit()?,
+            memory_bytes: limit()?,
+            file_bytes: limit()?,
+            cpu_s: limit()?,
+        };
+        let network = match byte(&mut body)? {
+            0 => Network::Private,
+            1 => Network::Shared,
+            2 => Network::Proxied,
+            _ => return None,
+        };
         let spawn = Spawn {
             program,
             args,
             env,
             cwd: cwd.into(),
-            walls: Walls { readable, writable },
+            walls: Walls {
+                readable,
+                writable,
+                masked,
+                write_protected,
+                links,
+                sockets,
+                limits,
+                network,
+            },
         };
         body.is_empty().then_some(Self {
             abi_max,
+            tier,
             spawn: Some(spawn),
         })
     }
+}
+
+/// The limits in the order in which they are sent.
+fn limits(limits: &Limits) -> [Option<u64>; 4] {
+    [
+        limits.processes,
+        limits.memory_bytes,
+        limits.file_bytes,
+        limits.cpu_s,
+    ]
+}
+
+fn byte(body: &mut &[u8]) -> Option<u8> {
+    let (head, rest) = body.split_first()?;
+    *body = rest;
+    Some(*head)
+}
+
+fn long(body: &mut &[u8]) -> Option<u64> {
+    let (head, rest) = body.split_first_chunk::<8>()?;
+    *body = rest;
+    Some(u64::from_ne_bytes(*head))
 }
 
 fn count(value: usize) -> io::Result<[u8; 4]> {
@@ -165,8 +232,16 @@ fn strings(body: &mut &[u8]) -> Option<Vec<OsString>> {
 pub(crate) enum Step {
     Order,
     Supervise,
+    Namespaces,
+    Identity,
     Fork,
+    Loopback,
+    Listen,
+    Mounts,
+    Proc,
+    Devices,
     Session,
+    Limits,
     Directory,
     Canary,
     Wall,
@@ -178,11 +253,19 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 20] = [
         Self::Order,
         Self::Supervise,
+        Self::Namespaces,
+        Self::Identity,
         Self::Fork,
+        Self::Loopback,
+        Self::Listen,
+        Self::Mounts,
+        Self::Proc,
+        Self::Devices,
         Self::Session,
+        Self::Limits,
         Self::Directory,
         Self::Canary,
         Self::Wall,
@@ -198,8 +281,16 @@ impl Step {
         match self {
             Self::Order => "read the order",
             Self::Supervise => "become a supervisor",
+            Self::Namespaces => "make namespaces",
+            Self::Identity => "keep the user's number in a new namespace",
             Self::Fork => "fork the command",
+            Self::Loopback => "start the loopback interface",
+            Self::Listen => "listen for connections to the proxy",
+            Self::Mounts => "build a file tree of its own",
+            Self::Proc => "mount a fresh /proc",
+            Self::Devices => "make a /dev of its own",
             Self::Session => "begin a session",
+            Self::Limits => "set limits",
             Self::Directory => "enter the directory",
             Self::Canary => "open the file the walls are tried with",
             Self::Wall => "build a wall",
@@ -219,7 +310,7 @@ pub(crate) enum Report {
     Confined { abi: u32 },
     /// The program runs.
     Started { abi: u32 },
-    /// A step failed with this error number; `index` counts walls, writable ones first.
+    /// A step failed with this error number; `index` counts walls as [`Walls::paths`] lists them.
     Failed { step: Step, index: u16, errno: i32 },
     /// The command exited with this code and everything it started is dead.
     Code(i32),
@@ -278,6 +369,16 @@ mod tests {
             cwd: OsString::from_vec(b"/tmp/\x80".to_vec()).into(),
             walls: Walls {
                 readable: vec!["/usr".into()],
+                masked: vec!["/usr/secret".into()],
+                write_protected: vec![OsString::from_vec(b"/a\xff".to_vec()).into()],
+                sockets: vec!["/run/agent".into()],
+                links: vec!["/home/u/.rustup".into()],
+                limits: Limits {
+                    processes: Some(7),
+                    cpu_s: Some(0),
+                    ..Limits::default()
+                },
+                network: Network::Proxied,
                 writable: Vec::new(),
             },
         }
@@ -285,9 +386,9 @@ mod tests {
 
     #[test]
     fn an_order_survives_the_way_whatever_bytes_it_holds() {
-        let bytes = Order::encode(Some(&sample()), 7).unwrap();
+        let bytes = Order::encode(Some(&sample()), Tier::Full, 7).unwrap();
         let order = Order::read(&mut bytes.as_slice()).unwrap();
-        assert_eq!(order.abi_max, 7);
+        assert_eq!((order.abi_max, order.tier), (7, Tier::Full));
         assert_eq!(
             format!("{:?}", order.spawn.unwrap()),
             format!("{:?}", sample())
@@ -296,10 +397,10 @@ mod tests {
 
     #[test]
     fn an_order_cut_short_or_with_a_rest_is_refused() {
-        let bytes = Order::encode(Some(&sample()), 7).unwrap();
+        let bytes = Order::encode(Some(&sample()), Tier::Full, 7).unwrap();
         let body = &bytes[4..];
-        // Cut after the number alone it is the order for a trial, which runs nothing.
-        for end in (0..4).chain(5..body.len()) {
+        // Cut after number and tier it is the order for a trial, which runs nothing.
+        for end in (0..5).chain(6..body.len()) {
             assert!(Order::decode(&body[..end]).is_none(), "cut at {end}");
         }
         assert!(Order::decode(&[body, b"x"].concat()).is_none());

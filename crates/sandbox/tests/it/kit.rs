@@ -3,40 +3,61 @@
 
 use std::fs;
 use std::io::{PipeReader, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
-use tollgate_sandbox::{Child, Ended, Launcher, Spawn, StartError, Walls, system_readable};
+use tollgate_sandbox::{
+    Child, Confinement, Ended, Launcher, Spawn, StartError, Tier, Walls, system_readable,
+};
 
 /// The newest version of Landlock's interface that cannot hold signals, so that trees are killed by walking.
 pub(crate) const ABI_WITHOUT_SIGNALS: u32 = 5;
 
 static LAUNCHER: LazyLock<Launcher> =
-    LazyLock::new(|| Launcher::open_program(&supervisor()).unwrap());
+    LazyLock::new(|| Launcher::open_up_to(&supervisor(), Tier::Partial).unwrap());
+
+static FULL: LazyLock<Launcher> = LazyLock::new(|| Launcher::open_program(&supervisor()).unwrap());
 
 /// The supervisor program: the example, which cargo builds next to this test.
 pub(crate) fn supervisor() -> PathBuf {
+    example("confine")
+}
+
+/// An example, which cargo builds next to this test.
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test
         .parent()
         .unwrap()
         .parent()
         .unwrap()
-        .join("examples/confine");
+        .join("examples")
+        .join(name);
     assert!(path.exists(), "build the example first: {}", path.display());
     path
 }
 
+/// A launcher for the partial tier, whatever else the machine can.
 pub(crate) fn launcher() -> &'static Launcher {
     &LAUNCHER
 }
 
+/// A launcher for the full tier.
+pub(crate) fn full() -> &'static Launcher {
+    assert!(
+        matches!(FULL.confinement(), Confinement::Full { .. }),
+        "{:?}",
+        FULL.confinement()
+    );
+    &FULL
+}
+
 /// A launcher as a kernel with this version of Landlock's interface would have it.
 pub(crate) fn launcher_as_abi(abi: u32) -> Launcher {
-    Launcher::open_as_abi(&supervisor(), abi).unwrap()
+    Launcher::open_as_abi(&supervisor(), Tier::Partial, abi).unwrap()
 }
 
 pub(crate) struct Room {
@@ -90,6 +111,7 @@ impl Room {
             walls: Walls {
                 readable: system_readable(),
                 writable: vec![self.inside.clone()],
+                ..Walls::default()
             },
         }
     }
@@ -173,6 +195,40 @@ pub(crate) fn denied(spawn: &Spawn) {
         ended != Ended::Code(0) && text.contains("ermission denied"),
         "{ended:?}: {text}"
     );
+}
+
+/// Runs a command in the full tier that must succeed and returns what it wrote.
+#[track_caller]
+pub(crate) fn succeed_full(spawn: &Spawn) -> String {
+    let (ended, text) = run_with(full(), spawn);
+    assert_eq!(ended, Ended::Code(0), "{text}");
+    text
+}
+
+/// Runs a command in the full tier that must fail, and for one of the reasons a wall has.
+#[track_caller]
+pub(crate) fn refused_full(spawn: &Spawn) {
+    let (ended, text) = run_with(full(), spawn);
+    let reasons = [
+        "ermission denied",
+        "Read-only file system",
+        "No such file",
+        "resource busy",
+        "File exists",
+        "Is a directory",
+        "not permitted",
+        "Not a directory",
+        "No such device",
+        "cannot overwrite",
+    ];
+    assert!(
+        ended != Ended::Code(0) && reasons.iter().any(|reason| text.contains(reason)),
+        "{ended:?}: {text}"
+    );
+}
+
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 pub(crate) fn is_alive(pid: &str) -> bool {

@@ -3,13 +3,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use tollgate_sandbox::{Confinement, Ended, Launcher, StartError};
+use tollgate_sandbox::{Confinement, Ended, Launcher, StartError, Streams};
 
-use crate::kit::{Room, launcher, run, succeed, supervisor, try_start};
+use crate::kit::{Room, full, launcher, run, succeed, supervisor, try_start};
 
 #[test]
 fn a_program_that_cannot_be_executed_is_an_error_and_not_an_exit_code() {
@@ -94,7 +94,7 @@ fn environment_arguments_directory_and_input_are_exactly_the_given() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut child = launcher().start(&spawn, writer.into()).unwrap();
     let mut bytes = Vec::new();
-    std::io::Read::read_to_end(&mut reader, &mut bytes).unwrap();
+    reader.read_to_end(&mut bytes).unwrap();
     assert_eq!(
         (child.wait().unwrap(), bytes.as_slice()),
         (Ended::Code(0), b"A=1\nB=\xff\n".as_slice())
@@ -106,6 +106,37 @@ fn environment_arguments_directory_and_input_are_exactly_the_given() {
         succeed(&spawn),
         format!("zero|a b||{}\nend\n", room.inside.display())
     );
+}
+
+#[test]
+fn input_and_errors_are_streams_of_their_own_if_that_is_wanted() {
+    let room = Room::new();
+    for launcher in [launcher(), full()] {
+        let (input, mut typed) = std::io::pipe().unwrap();
+        let (mut output, out) = std::io::pipe().unwrap();
+        let (mut errors, error) = std::io::pipe().unwrap();
+        let streams = Streams {
+            input: Some(input.into()),
+            output: out.into(),
+            error: error.into(),
+        };
+        // It lets go of the input, and whoever writes to it then learns that nobody else holds it.
+        let spawn =
+            room.bash("read -r line; echo got $line; echo bad >&2; exec < /dev/null; sleep 1000");
+        let child = launcher.start_with(&spawn, streams).unwrap();
+        typed.write_all(b"it\n").unwrap();
+        let broken = loop {
+            if let Err(error) = typed.write_all(b"more\n") {
+                break error;
+            }
+        };
+        assert_eq!(broken.kind(), ErrorKind::BrokenPipe);
+        child.kill();
+        let (mut said, mut complained) = (String::new(), String::new());
+        output.read_to_string(&mut said).unwrap();
+        errors.read_to_string(&mut complained).unwrap();
+        assert_eq!((said.as_str(), complained.as_str()), ("got it\n", "bad\n"));
+    }
 }
 
 #[test]
