@@ -41,6 +41,9 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Runs a command of your own inside the walls that a tool's command has
     Sandbox(SandboxArgs),
+    /// Connects to a machine by the proxy of the sandbox this runs in (`ssh -o ProxyCommand='tollgate
+    /// proxy-connect %h %p'`)
+    ProxyConnect(ProxyConnectArgs),
     /// Prints what a shell needs to complete this command line
     Completions {
         /// The shell
@@ -376,9 +379,31 @@ pub(crate) struct DoctorArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ProxyConnectArgs {
+    /// The machine
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// The port
+    #[arg(value_name = "PORT")]
+    pub(crate) port: u16,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SandboxArgs {
     #[command(flatten)]
     pub(crate) scene: Scene,
+    /// Opens what a kind of work needs: cargo, git, go, maven, npm, python, ssh (may be given again)
+    #[arg(long = "bundle", value_name = "NAME")]
+    pub(crate) bundles: Vec<String>,
+    /// Lets it reach a machine, `NAME` or `NAME:PORT` (443 if not said), by a proxy (may be given again)
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// Lets it write to a directory outside the workspace (may be given again)
+    #[arg(long = "rw", value_name = "DIR")]
+    pub(crate) writable: Vec<PathBuf>,
+    /// Lets it read a directory or file outside the workspace (may be given again)
+    #[arg(long = "ro", value_name = "DIR")]
+    pub(crate) readable: Vec<PathBuf>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) command: Vec<std::ffi::OsString>,

@@ -202,7 +202,7 @@ fn unusable(dir: &Path, error: &std::io::Error) -> CliError {
 }
 
 /// Where users keep configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
-fn user_dir(home: Option<&str>) -> Option<PathBuf> {
+pub(crate) fn user_dir(home: Option<&str>) -> Option<PathBuf> {
     let given = env::var_os("XDG_CONFIG_HOME")
         .filter(|dir| !dir.is_empty())
         .map(PathBuf::from);

@@ -5,11 +5,13 @@
 
 mod approver;
 mod args;
+mod bounds;
 mod command;
 mod error;
 mod exit;
 mod ground;
 mod instructions;
+mod opening;
 mod own;
 mod play;
 mod ports;
@@ -46,6 +48,7 @@ pub fn start(root: &RootAuthority) -> ExitCode {
         Command::Log(args) => command::log(&args),
         Command::Doctor(args) => command::doctor(&args),
         Command::Completions { shell } => Ok(command::completions(shell)),
+        Command::ProxyConnect(args) => return command::proxy_connect(&args),
         Command::Sandbox(args) => {
             return command::sandbox(&args).unwrap_or_else(|CliError { exit, message }| {
                 complain(&message);

@@ -3,12 +3,13 @@
 
 use crate::{
     args::Scene,
+    bounds,
     error::CliError,
     ground::Ground,
     own::{self, close_configuration, own_output},
 };
 use agent::{Agent, Tier};
-use config::{Level, Loaded};
+use config::{Bounds, Level, Loaded};
 use gate::{
     authority::RootAuthority,
     call::{Parts, Room},
@@ -50,6 +51,8 @@ pub(crate) struct Workbench {
     session_dir: PathBuf,
     /// What the user's configuration says.
     pub(crate) config: config::Config,
+    /// What the key `sandbox` opens to this session.
+    pub(crate) bounds: Bounds,
     /// The configuration files that were read.
     pub(crate) files: Vec<String>,
     /// What stands in the repository's configuration and has no effect.
@@ -103,6 +106,10 @@ impl Workbench {
             is_told,
             ..
         } = Ground::of(scene)?;
+        let mut bounds = bounds::written(&loaded.config.sandbox)?;
+        if let (State::Kept(dir), Some(session)) = (state, session) {
+            bounds = bounds.within(&bounds::began_with(dir, session)?);
+        }
         let inert: Vec<String> = loaded.inert().map(ToString::to_string).collect();
         let Loaded {
             config,
@@ -126,7 +133,10 @@ impl Workbench {
             environment.collect(),
         )?;
         let tier = tier(&floor.host.confinement());
-        let mut layers = agent::layers(&agent, preset, tier, config.rules.clone(), home.as_deref());
+        let mut rules = bounds.rules_before();
+        rules.extend(config.rules.iter().cloned());
+        rules.extend(bounds.rules_behind());
+        let mut layers = agent::layers(&agent, preset, tier, rules, home.as_deref());
         layers.project = project;
         layers.is_configuration_open = config.require_approval_for_config_edits == Some(false);
         layers.hard = agent::strictest(&layers.hard, &managed);
@@ -138,6 +148,10 @@ impl Workbench {
         close_configuration(&mut layers.hard, user_dir.as_deref(), own_files);
         let mut bench = Self::furnish(floor, agent, RuleBook::new(layers), limits);
         bench.warnings = config.warnings.iter().map(ToString::to_string).collect();
+        if !bounds.writable.is_empty() {
+            bench.warnings.push(bounds::NOT_WRITABLE.to_owned());
+        }
+        bench.bounds = bounds;
         bench.is_told = is_told || inert.is_empty();
         bench.inert = inert;
         bench.files = found.into_iter().map(|it| it.name).collect();
@@ -215,6 +229,7 @@ impl Workbench {
             session,
             session_dir,
             config: config::Config::default(),
+            bounds: Bounds::default(),
             files: Vec::new(),
             inert: Vec::new(),
             is_told: true,

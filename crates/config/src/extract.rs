@@ -8,7 +8,9 @@ use policy::{Action, Pattern, Rule, written};
 use crate::known::{self, alias};
 use crate::parse::{Reader, bytes, did_you_mean, kind};
 use crate::text::{Text, refers};
-use crate::{AgentEntry, Config, Model, Network, Provider, Sandbox, Secret, Timeout, ToolOutput};
+use crate::{
+    AgentEntry, AllowedHost, Config, Model, Network, Provider, Sandbox, Secret, Timeout, ToolOutput,
+};
 
 /// The key that says whether edits of configuration ask. In a repository it counts for nothing.
 pub(crate) const CONFIG_EDITS: &str = "require_approval_for_config_edits";
@@ -302,6 +304,16 @@ impl Reader<'_> {
         let Some(sandbox) = inner(root, "sandbox") else {
             return Sandbox::default();
         };
+        if let Some(property) = sandbox.get("enabled")
+            && matches!(&property.value, Value::BooleanLit(it) if !it.value)
+        {
+            let message =
+                "`sandbox.enabled: false` has no effect: what a tool runs is always inside walls";
+            let help = "a rule for `bash` says what runs unasked, `sandbox.allowed_hosts` and \
+                        `sandbox.writable_paths` what it reaches";
+            self.warn(bytes(&property.name).start, message, Some(help));
+        }
+        self.each_host(sandbox);
         Sandbox {
             is_enabled: flag(sandbox, "enabled"),
             network: word(sandbox, "network").and_then(|word| match &*word.value {
@@ -311,6 +323,22 @@ impl Reader<'_> {
             }),
             writable_paths: self.texts(sandbox, "writable_paths"),
             allowed_hosts: self.texts(sandbox, "allowed_hosts"),
+        }
+    }
+
+    /// Told where it is written, as far as it is known before references are followed.
+    fn each_host(&mut self, sandbox: &Object<'_>) {
+        let Some(Value::Array(hosts)) = at(sandbox, "allowed_hosts") else {
+            return;
+        };
+        for host in &hosts.elements {
+            if let Value::StringLit(written) = host
+                && !written.value.contains('{')
+                && let Err(why) = AllowedHost::read(&written.value)
+            {
+                let help = "name each machine by itself; rules for `network` take wildcards";
+                self.fault(bytes(written), &why.to_string(), Some(help));
+            }
         }
     }
 

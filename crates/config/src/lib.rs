@@ -20,6 +20,7 @@ mod modes;
 mod parse;
 mod project;
 mod regex;
+mod sandbox;
 mod settings;
 mod sources;
 mod table;
@@ -34,6 +35,7 @@ pub use item::{Item, ItemKind, Standing, Trust};
 pub use loaded::{Found, Level, Loaded};
 pub use manual::{reference, schema};
 pub use parse::parse;
+pub use sandbox::{AllowedHost, Bounds, BoundsError, NoHost};
 pub use settings::{
     AgentEntry, Config, ConfigWarning, Model, Network, Provider, Sandbox, Timeout, ToolOutput,
     Unused,

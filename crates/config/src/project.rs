@@ -11,6 +11,7 @@ use crate::extract::CONFIG_EDITS;
 use crate::item::{is_named, is_rules};
 use crate::known::nearest;
 use crate::parse::{Place, Reader, bytes, read_root};
+use crate::sandbox::closed_network;
 use crate::{Config, ConfigError, Item, Trust};
 
 /// What is taken from a project file.
@@ -45,6 +46,7 @@ pub(crate) fn parse_project(
             items: Vec::new(),
             trusted: Vec::new(),
             rules: Vec::new(),
+            closed: Vec::new(),
         };
         for property in &root.properties {
             sorter.sort(reader, property);
@@ -53,6 +55,7 @@ pub(crate) fn parse_project(
             items,
             trusted,
             rules,
+            closed,
             ..
         } = sorter;
         let object = |properties| Object {
@@ -61,7 +64,8 @@ pub(crate) fn parse_project(
         };
         let (trusted, rules) = (object(trusted), object(rules));
         reader.check(&rules, "", "");
-        let rules = reader.rules(&rules);
+        let mut rules = reader.rules(&rules);
+        rules.extend(closed);
         reader.check(&trusted, "", "");
         let mut config = reader.config(&trusted);
         config.warnings = mem::take(&mut reader.warnings);
@@ -81,6 +85,16 @@ struct Sorter<'s, 't> {
     items: Vec<Item>,
     trusted: Vec<ObjectProp<'t>>,
     rules: Vec<ObjectProp<'t>>,
+    /// What an untrusted `sandbox` closes. The rest of it may open something and waits for trust.
+    closed: Vec<Rule>,
+}
+
+fn closes_network(sandbox: &Value<'_>) -> bool {
+    let Value::Object(sandbox) = sandbox else {
+        return false;
+    };
+    let network = sandbox.get("network").map(|it| &it.value);
+    matches!(network, Some(Value::StringLit(it)) if it.value == "deny")
 }
 
 impl<'t> Sorter<'_, 't> {
@@ -114,6 +128,9 @@ impl<'t> Sorter<'_, 't> {
             self.trusted.push(property.clone());
         } else if is_rules(name) {
             self.rules.push(property.clone());
+        } else if name == "sandbox" && closes_network(&property.value) {
+            self.closed
+                .push(closed_network(reader.origin(bytes(&property.name).start)));
         }
     }
 

@@ -224,6 +224,8 @@ pub struct Ended {
     pub tail: Vec<u8>,
     /// All bytes it wrote.
     pub bytes_total: u64,
+    /// Machines that it wanted to reach and might not, `host:port` each; a few.
+    pub refused: Vec<String>,
     /// Where the whole output was kept, if `tail` is not all of it.
     pub kept_at: Option<String>,
 }

@@ -5,6 +5,7 @@ use crate::{
     Problem,
     call::NotRun,
     g2_admit::{LATE_ASKS_MAX, Refusal},
+    g3_confine::REACH_ASKS_MAX,
 };
 use policy::{
     Decision,
@@ -21,12 +22,25 @@ pub(crate) fn not_run(why: &NotRun) -> String {
         NotRun::InvalidArguments { tool, faults } => schema::invalid_arguments(tool, faults),
         NotRun::Stopped(Problem::Failed(text)) => text.clone(),
         NotRun::Stopped(Problem::Refused(refusal)) => self::refusal(refusal),
-        NotRun::Stopped(Problem::Fault(_)) => {
-            "The call was stopped by an internal fault and may have had part of its effect. \
-             Do not retry it; tell the user."
-                .to_owned()
-        }
+        NotRun::Stopped(Problem::Fault(_)) => FAULT.to_owned(),
     }
+}
+
+/// Our own mistake.
+pub(crate) const FAULT: &str = "The call was stopped by an internal fault and may have had part of its \
+     effect. Do not retry it; tell the user.";
+
+/// To a connection of a command that is gone, or of which nobody is left to hear.
+pub(crate) const COMMAND_IS_OVER: &str = "the command is over, so it reaches nothing any more";
+
+/// To a connection that names no machine.
+pub(crate) const NOT_A_MACHINE: &str = "that is neither a plain name of a machine nor an address";
+
+pub(crate) fn too_many_machines() -> String {
+    format!(
+        "Denied: this command wanted more than {REACH_ASKS_MAX} machines that the rules do not allow. \
+         Name the machines it needs, or go on without it."
+    )
 }
 
 pub(crate) fn refusal(why: &Refusal) -> String {

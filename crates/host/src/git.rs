@@ -1,7 +1,12 @@
-//! What git needs to know of its user where it cannot read the user's own configuration.
+//! What git needs to know of its user where it cannot read the user's own configuration, and which of its
+//! own files it executes or obeys.
 //! Must not hand on anything else of that configuration: it may name programs, and hold logins.
 
-use std::{ffi::OsString, fs, path::Path};
+use std::{
+    ffi::{OsStr, OsString},
+    fs,
+    path::Path,
+};
 
 /// The most that is read of a configuration, in bytes.
 const CONFIG_BYTES_MAX: u64 = 256 * 1024;
@@ -39,18 +44,37 @@ pub(crate) fn identity(
         .collect()
 }
 
-/// Settings under which git runs nothing beside what it was asked for, and takes no lock.
-const LOOK_ONLY: [(&str, &str); 5] = [
+/// Settings under which git runs nothing that a repository brings along, unless somebody trusts it. What a
+/// repository's own configuration says about these does not count then.
+const UNTRUSTED: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
+    ("safe.bareRepository", "explicit"),
+];
+
+/// More of that for a command that only looks. Converters of text (`textconv`) have names of their own and are
+/// held by the walls alone.
+const LOOKING: &[(&str, &str)] = &[
     ("core.pager", "cat"),
     ("diff.external", ""),
     ("log.showSignature", "false"),
 ];
 
-/// Keeps git from whatever the repository would have it run, for a command that only looks. Converters
-/// of text (`textconv`) have names of their own and are held by the walls alone.
-pub(crate) fn look_only(environment: &mut Vec<(OsString, OsString)>) {
+/// What git does in commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Git {
+    /// What it is asked for, and nothing that the repository brings along.
+    Plain,
+    /// The same without changing anything, not even to remember what it saw.
+    Looking,
+}
+
+/// Keeps git from whatever a repository would have it run. `excludes` is a file of names that it passes over.
+pub(crate) fn restrain(
+    environment: &mut Vec<(OsString, OsString)>,
+    git: Git,
+    excludes: Option<&Path>,
+) {
     let is_ours = |name: &OsString| {
         let name = name.to_string_lossy();
         name.starts_with("GIT_CONFIG_")
@@ -66,15 +90,90 @@ pub(crate) fn look_only(environment: &mut Vec<(OsString, OsString)>) {
         "GIT_SSH",
         "GIT_SSH_COMMAND",
     ];
-    environment.retain(|(name, _)| !is_ours(name) && !programs.iter().any(|it| name == it));
-    let mut put = |name: String, value: &str| environment.push((name.into(), value.into()));
-    put("GIT_OPTIONAL_LOCKS".to_owned(), "0");
-    put("GIT_PAGER".to_owned(), "cat");
-    put("PAGER".to_owned(), "cat");
-    put("GIT_CONFIG_COUNT".to_owned(), &LOOK_ONLY.len().to_string());
-    for (number, (key, value)) in LOOK_ONLY.into_iter().enumerate() {
-        put(format!("GIT_CONFIG_KEY_{number}"), key);
+    let is_looking = git == Git::Looking;
+    let is_dropped = |name: &OsString| is_looking && programs.iter().any(|it| name == it);
+    environment.retain(|(name, _)| !is_ours(name) && !is_dropped(name));
+    let mut put = |name: String, value: &OsStr| environment.push((name.into(), value.into()));
+    if is_looking {
+        put("GIT_OPTIONAL_LOCKS".to_owned(), "0".as_ref());
+        put("GIT_PAGER".to_owned(), "cat".as_ref());
+        put("PAGER".to_owned(), "cat".as_ref());
+    }
+    let looking = if is_looking { LOOKING } else { &[] };
+    let plain = UNTRUSTED.iter().chain(looking);
+    let plain = plain.map(|(key, value)| (*key, OsStr::new(value)));
+    let excludes = excludes.map(|path| ("core.excludesFile", path.as_os_str()));
+    let all: Vec<_> = plain.chain(excludes).collect();
+    put(
+        "GIT_CONFIG_COUNT".to_owned(),
+        all.len().to_string().as_ref(),
+    );
+    for (number, (key, value)) in all.into_iter().enumerate() {
+        put(format!("GIT_CONFIG_KEY_{number}"), key.as_ref());
         put(format!("GIT_CONFIG_VALUE_{number}"), value);
+    }
+}
+
+/// What git passes over everywhere: what the user's own file says, and directories of these names. They hold
+/// places while a command runs, and git would try to clear them away.
+pub(crate) fn excludes(home: Option<&Path>, names: &[&str]) -> String {
+    let own = home.and_then(|home| read(&home.join(".config/git/ignore")));
+    let mut text = own.unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for name in names {
+        text.push_str(name);
+        text.push_str("/\n");
+    }
+    text
+}
+
+/// A directory of git's own, in which it writes whatever the rules say to other files there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repository {
+    /// `.git` itself.
+    Main,
+    /// `.git/modules`, or a directory in it: a part of a name, or the repository of a submodule.
+    Module,
+    /// `.git/worktrees`.
+    Worktrees,
+    /// What git keeps of one work tree.
+    Worktree,
+}
+
+impl Repository {
+    /// What a directory of this name in a project is.
+    pub(crate) fn called(name: &OsStr) -> Option<Self> {
+        name.eq_ignore_ascii_case(".git").then_some(Self::Main)
+    }
+
+    /// What a directory of this name in this one is, if there is anything in it that git executes.
+    pub(crate) fn inner(self, name: &OsStr) -> Option<Self> {
+        let plain = [
+            "branches", "hooks", "info", "lfs", "logs", "objects", "refs",
+        ];
+        match self {
+            Self::Main | Self::Module if name == "modules" => Some(Self::Module),
+            Self::Main | Self::Module if name == "worktrees" => Some(Self::Worktrees),
+            Self::Module if !plain.iter().any(|it| name == *it) => Some(Self::Module),
+            Self::Worktrees => Some(Self::Worktree),
+            Self::Main | Self::Module | Self::Worktree => None,
+        }
+    }
+
+    /// What in it names programs that git runs, or says where it is to look for more of that.
+    pub(crate) fn executed(self) -> &'static [&'static str] {
+        match self {
+            Self::Main | Self::Module => &["config", "config.worktree", "hooks", "info/attributes"],
+            Self::Worktrees => &[],
+            Self::Worktree => &["config.worktree"],
+        }
+    }
+
+    /// Whether a name is kept from being made where nothing has it. Git bears an empty directory there.
+    pub(crate) fn is_held(self, name: &str) -> bool {
+        self == Self::Main && matches!(name, "config" | "hooks" | "info/attributes")
     }
 }
 

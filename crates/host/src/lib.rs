@@ -8,13 +8,16 @@
 //! Needs a tokio runtime with IO and time. Unix only; walls around children only on Linux.
 
 mod beneath;
+mod bundles;
 mod environment;
 mod expand;
 mod file;
 mod git;
 mod ignored;
+mod index;
 mod keep;
 mod local;
+mod network;
 mod open_calls;
 mod options;
 mod output;
@@ -24,8 +27,10 @@ mod running;
 mod search;
 mod tree;
 mod walk;
+mod walls;
 mod write;
 
+pub use bundles::{Bundle, bundles};
 pub use file::FILE_BYTES_MAX;
 pub use keep::KEPT_BYTES_MAX;
 pub use local::LocalHost;

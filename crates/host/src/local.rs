@@ -3,16 +3,17 @@
 use crate::{
     beneath, environment,
     expand::expand,
-    git,
+    git::{self, Git},
     open_calls::OpenCalls,
     options::{Hook, Moment, OpenError, Options, OutputLimits},
     process,
+    walls::{self, Trees},
 };
 use gate::{
     BoxFuture,
     access::{ReadFile, ReadTree, Spawn, WriteFile},
     call::CallId,
-    g3_confine::{ChildWrites, Confinement, Order},
+    g3_confine::{ChildRules, ChildWrites, Confinement, Order},
     host::{Content, Ended, FileId, Host, HostError, ResolveError, Resolved, Tree},
 };
 use rustix::{
@@ -63,27 +64,39 @@ impl LocalHost {
         child_writes: ChildWrites,
     ) -> sandbox::Spawn {
         let machine = &self.0;
-        let mut writable = vec![machine.temp_dir.clone()];
+        let mut walls = machine.bare_walls();
+        let mut env = machine.environment.clone();
+        git::restrain(&mut env, Git::Plain, machine.git_excludes.as_deref());
         if child_writes == ChildWrites::Workspace {
-            writable.push(machine.workspace.clone());
+            walls.writable.push(machine.workspace.clone());
         }
         sandbox::Spawn {
             program: program.into(),
             args,
-            env: machine.environment.clone(),
+            env,
             cwd: machine.workspace.clone(),
-            walls: sandbox::Walls {
-                readable: machine.readable.clone(),
-                writable,
-            },
+            walls,
         }
+    }
+
+    /// The walls that a tool's command would have under these rules, without any permit. Looks through the
+    /// workspace.
+    ///
+    /// # Errors
+    /// It cannot be told what the rules close.
+    pub fn walls_under(
+        &self,
+        rules: &Arc<ChildRules>,
+        child_writes: ChildWrites,
+    ) -> Result<sandbox::Walls, HostError> {
+        self.0.walls_under(rules, child_writes, &[])
     }
 }
 
 impl Host for LocalHost {
     fn confinement(&self) -> Confinement {
         match self.0.launcher.confinement() {
-            sandbox::Confinement::Full => Confinement::Full,
+            sandbox::Confinement::Full { .. } => Confinement::Full,
             sandbox::Confinement::Partial { gaps, .. } => Confinement::Partial {
                 gaps: gaps.iter().map(ToString::to_string).collect(),
             },
@@ -172,6 +185,11 @@ pub(crate) struct Machine {
     pub(crate) environment: Vec<(OsString, OsString)>,
     /// What every child may read.
     pub(crate) readable: Vec<PathBuf>,
+    /// Links in the home by which toolchains are reached.
+    pub(crate) links: Vec<PathBuf>,
+    pub(crate) trees: Mutex<Trees>,
+    /// What git passes over in commands.
+    pub(crate) git_excludes: Option<PathBuf>,
     pub(crate) shell: PathBuf,
     /// As the environment of children says it.
     home: Option<PathBuf>,
@@ -248,6 +266,12 @@ impl Machine {
             session_fd: opened("session directory", &session_dir)?,
             environment,
             readable,
+            links: home
+                .as_deref()
+                .map(sandbox::toolchain_links)
+                .unwrap_or_default(),
+            trees: Mutex::default(),
+            git_excludes: walls::git_excludes(home.as_deref(), &temp_dir),
             shell: process::shell(),
             home: options.home.filter(|home| home.is_absolute()),
             limits: options.limits,

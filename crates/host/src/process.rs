@@ -2,15 +2,16 @@
 //! Must not wait for anything but the command itself, whoever still holds its output.
 
 use crate::{
-    git,
+    git::{self, Git},
     local::{Machine, blocking},
+    network::{self, WayOut},
     output::Output,
     resolve::failed,
     running::Running,
 };
 use gate::{
     access::Spawn,
-    g3_confine::{ChildWrites, Opening, Order},
+    g3_confine::{Order, Reach},
     host::{Ended, Exit, FileKind, HostError},
 };
 use rustix::{
@@ -54,11 +55,27 @@ enum Started {
     Bare(Box<sandbox::Spawn>, OwnedFd),
 }
 
+impl Started {
+    /// Opens the way out of the command's own network, where it has one.
+    fn way_out(&mut self, reach: Reach) -> Result<Option<WayOut>, HostError> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Walled(child) => {
+                let open = |listener| WayOut::open(listener, reach).map_err(not_started);
+                child.take_listener().map(open).transpose()
+            }
+            Self::Bare(..) => Ok(None),
+        }
+    }
+}
+
 /// See `gate::host::Host::spawn`.
 pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<Ended, HostError> {
     let mut closing = machine.calls.check(order.call())?;
     let timeout = Duration::from_millis(order.access().timeout_ms());
-    let (started, pipe) = blocking(&machine, move |machine| machine.start(&order)).await?;
+    let reach = order.reach().clone();
+    let (mut started, pipe) = blocking(&machine, move |machine| machine.start(&order)).await?;
+    let way_out = started.way_out(reach)?;
     let mut running = run(started)?;
     let mut pipe = Receiver::from_owned_fd(pipe).map_err(not_started)?;
     let mut output = Output::new(Arc::clone(&machine));
@@ -90,12 +107,15 @@ pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<
     };
     drop(running);
     drain(&pipe, &mut chunk, &mut output).await;
+    let refused = way_out.as_ref().map(WayOut::refused).unwrap_or_default();
+    drop(way_out);
     let bytes_total = output.bytes_total;
     let (tail, kept_at) = output.finish().await;
     Ok(Ended {
         exit,
         tail,
         bytes_total,
+        refused,
         kept_at,
     })
 }
@@ -130,37 +150,71 @@ impl Machine {
     fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd), HostError> {
         let _open = self.calls.check(order.call())?;
         let mut env = self.environment.clone();
-        if order.access().is_for_looking() {
-            git::look_only(&mut env);
+        let git = if order.access().is_for_looking() {
+            Git::Looking
+        } else {
+            Git::Plain
+        };
+        git::restrain(&mut env, git, self.git_excludes.as_deref());
+        let cwd = self.directory_of(order)?;
+        let walls = self.walls_if_any(order)?;
+        if walls.masked.iter().any(|masked| cwd.starts_with(masked)) {
+            return Err(HostError::Refused(format!(
+                "the command did not start: the rules do not let commands read in `{}`",
+                cwd.display()
+            )));
+        }
+        if walls.network == sandbox::Network::Proxied {
+            network::point_at(&mut env, sandbox::PROXY_PORT);
         }
         let spawn = sandbox::Spawn {
             program: self.shell.clone().into(),
             args: self.arguments(order.access().command())?,
             env,
-            cwd: self.directory_of(order)?,
-            walls: self.walls(order),
+            cwd,
+            walls,
         };
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(not_started)?;
         let started = match self.launcher.confinement() {
             // The gate knows, and somebody said yes to this command as it is.
             sandbox::Confinement::NotEnforced { .. } => Started::Bare(Box::new(spawn), writer),
             #[cfg(target_os = "linux")]
-            sandbox::Confinement::Full | sandbox::Confinement::Partial { .. } => {
+            sandbox::Confinement::Full { .. } | sandbox::Confinement::Partial { .. } => {
                 let child = self.launcher.start(&spawn, writer);
                 Started::Walled(child.map_err(|error| match error {
-                    // The path may be one of ours.
-                    sandbox::StartError::Wall { source, .. } => not_started(source),
+                    sandbox::StartError::Wall { path, source } if self.holds_ours(&path) => {
+                        not_started(source)
+                    }
                     error => HostError::Failed(format!("the command did not start: {error}")),
                 })?)
             }
             #[cfg(not(target_os = "linux"))]
-            sandbox::Confinement::Full | sandbox::Confinement::Partial { .. } => {
+            sandbox::Confinement::Full { .. } | sandbox::Confinement::Partial { .. } => {
                 return Err(HostError::Failed(
                     "the command did not start: no sandbox here".into(),
                 ));
             }
         };
         Ok((started, reader))
+    }
+
+    fn walls_if_any(&self, order: &Order<Spawn>) -> Result<sandbox::Walls, HostError> {
+        match self.launcher.confinement() {
+            sandbox::Confinement::NotEnforced { .. } => Ok(sandbox::Walls::default()),
+            sandbox::Confinement::Partial { .. } => self.walls(order),
+            sandbox::Confinement::Full { .. } => {
+                let mut walls = self.walls(order)?;
+                if order.walls().may_reach() {
+                    walls.network = sandbox::Network::Proxied;
+                }
+                Ok(walls)
+            }
+        }
+    }
+
+    /// Whether our directory lies in or around a path.
+    fn holds_ours(&self, path: &Path) -> bool {
+        path.starts_with(&self.state_dir) || self.state_dir.starts_with(path)
     }
 
     fn arguments(&self, command: &str) -> Result<Vec<std::ffi::OsString>, HostError> {
@@ -195,37 +249,6 @@ impl Machine {
             }
             None => Err(failed(target, io::ErrorKind::NotFound)),
         }
-    }
-
-    /// The profile of the order and what its permits opened; never what is ours.
-    fn walls(&self, order: &Order<Spawn>) -> sandbox::Walls {
-        let mut walls = sandbox::Walls {
-            readable: self.readable.clone(),
-            writable: vec![self.temp_dir.clone()],
-        };
-        if order.walls().child_writes() == ChildWrites::Workspace {
-            walls.writable.push(self.workspace.clone());
-        }
-        for opening in order.walls().openings() {
-            match opening {
-                Opening::Read(path) if !self.holds_ours(Path::new(path)) => {
-                    walls.readable.push(path.into());
-                }
-                // What does not exist yet cannot be opened by itself, and its directory was not asked for.
-                Opening::Write(path)
-                    if !self.holds_ours(Path::new(path)) && Path::new(path).exists() =>
-                {
-                    walls.writable.push(path.into());
-                }
-                Opening::Read(_) | Opening::Write(_) => {}
-            }
-        }
-        walls
-    }
-
-    /// Whether our directory lies in or around a path.
-    fn holds_ours(&self, path: &Path) -> bool {
-        path.starts_with(&self.state_dir) || self.state_dir.starts_with(path)
     }
 }
 

@@ -7,6 +7,7 @@
 mod chain;
 pub mod desk;
 mod event;
+mod heard;
 mod loop_guard;
 mod loops;
 mod transcript;

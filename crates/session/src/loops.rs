@@ -1,7 +1,7 @@
 //! The loop. A call is prepared only after the one before it has ended, so what it resolves and
 //! reads is what earlier writers left.
 
-use crate::{Event, Events, Transcript, loop_guard::LoopGuard, message_id};
+use crate::{Event, Events, Transcript, heard::Heard, loop_guard::LoopGuard, message_id};
 use gate::{
     Fault, Problem,
     authority::RootAuthority,
@@ -73,6 +73,7 @@ pub struct Session<'s> {
     messages: Vec<Message>,
     refused: Vec<Refused>,
     guard: LoopGuard,
+    unheard_count: usize,
 }
 
 /// A call that a gate refused.
@@ -115,6 +116,8 @@ pub struct Ended {
     pub text: String,
     /// Every call that a gate refused, in order.
     pub refused: Vec<Refused>,
+    /// How many asks nobody was there to answer, those of running commands too.
+    pub unheard_count: usize,
 }
 
 impl Ended {
@@ -126,7 +129,8 @@ impl Ended {
                 NotRun::Stopped(Problem::Refused(Refusal::Unanswered { .. }))
             )
         };
-        self.refused.iter().filter(is_unanswered).count()
+        let refused = self.refused.iter().filter(is_unanswered).count();
+        refused.max(self.unheard_count)
     }
 }
 
@@ -156,6 +160,7 @@ impl<'s> Session<'s> {
             messages: Vec::new(),
             refused: Vec::new(),
             guard: LoopGuard::default(),
+            unheard_count: 0,
         }
     }
 
@@ -170,6 +175,7 @@ impl<'s> Session<'s> {
             messages,
             refused: Vec::new(),
             guard: LoopGuard::default(),
+            unheard_count: 0,
         };
         for call in session.unanswered_calls() {
             let words =
@@ -255,7 +261,8 @@ impl<'s> Session<'s> {
         turn: &Turn,
     ) -> Result<Option<Stop>, SessionError> {
         let with = self.with;
-        let room = Room::open(with.root, parts(&with, table, message));
+        let approver = Heard::by(with.approver);
+        let room = Room::open(with.root, parts(&with, &approver, table, message));
         let mut stop = None;
         for call in &turn.calls {
             if stop.is_some() {
@@ -277,6 +284,7 @@ impl<'s> Session<'s> {
             stop = stop_after(&result);
             self.note(call, result)?;
         }
+        self.unheard_count += approver.nobody_count();
         Ok(stop)
     }
 
@@ -331,15 +339,21 @@ impl<'s> Session<'s> {
             stop,
             text,
             refused: std::mem::take(&mut self.refused),
+            unheard_count: std::mem::take(&mut self.unheard_count),
         }
     }
 }
 
-fn parts<'t>(with: &Furniture<'t>, table: &'t Table, message: &'t str) -> Parts<'t> {
+fn parts<'t>(
+    with: &Furniture<'t>,
+    approver: &'t Heard<'t>,
+    table: &'t Table,
+    message: &'t str,
+) -> Parts<'t> {
     Parts {
         table,
         rules: with.rules,
-        approver: with.approver,
+        approver,
         approvals: with.approvals,
         profile: with.profile,
         host: with.host,

@@ -1,7 +1,10 @@
 //! Runs one command line and gives back the end of its output. Nothing to look at first, so no
 //! preview.
 
-use crate::resolve;
+use crate::{
+    resolve,
+    wall::{self, Ground},
+};
 use gate::{
     Problem,
     access::{Spawn, TIMEOUT_MS_DEFAULT},
@@ -42,6 +45,7 @@ pub struct Plan {
     title: String,
     description: Option<String>,
     timeout_ms: u64,
+    ground: Ground,
     spawn: Want<Spawn>,
 }
 
@@ -84,8 +88,12 @@ impl Tool for Bash {
         let timeout_ms = timeout.unwrap_or(TIMEOUT_MS_DEFAULT);
         let title = description.clone().unwrap_or_else(|| command.clone());
         let mut spawn = Spawn::new(command).for_at_most(timeout_ms);
+        let workspace = resolve(scout, "workdir", ".")?.absolute().to_owned();
+        let mut directory = workspace.clone();
         if let Some(workdir) = workdir {
-            spawn = spawn.in_directory(resolve(scout, "workdir", &workdir)?);
+            let workdir = resolve(scout, "workdir", &workdir)?;
+            workdir.absolute().clone_into(&mut directory);
+            spawn = spawn.in_directory(workdir);
         }
         if let Some(description) = &description {
             spawn = spawn.described_as(description);
@@ -94,6 +102,10 @@ impl Tool for Bash {
             title,
             description,
             timeout_ms,
+            ground: Ground {
+                workspace,
+                directory,
+            },
             spawn: asks.want(spawn),
         })
     }
@@ -156,7 +168,7 @@ fn shown(ended: &Ended, notes: &str, limits: Limits) -> String {
 /// What the model must know beside the output.
 fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
     let end = match ended.exit {
-        Exit::Code(0) => return String::new(),
+        Exit::Code(0) if ended.refused.is_empty() => return String::new(),
         Exit::Code(code) => format!("exit code {code}"),
         Exit::Signal(signal) => format!("ended by signal {signal}"),
         Exit::TimedOut => format!(
@@ -166,24 +178,13 @@ fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
         ),
     };
     let walls = match confinement {
-        Confinement::Full | Confinement::Partial { .. } if has_hit_a_wall(&ended.tail) => {
-            "\nThe command ran in a sandbox: no network, no writes outside the workspace and TMPDIR, \
-             no reads of the home directory. A denial above may come from it."
+        Confinement::Full | Confinement::Partial { .. } if ended.exit != Exit::Code(0) => {
+            wall::hint(&String::from_utf8_lossy(&ended.tail), &plan.ground)
         }
-        Confinement::Full | Confinement::Partial { .. } | Confinement::NotEnforced { .. } => "",
+        Confinement::Full | Confinement::Partial { .. } | Confinement::NotEnforced { .. } => {
+            String::new()
+        }
     };
-    format!("\n\n<shell_metadata>\n{end}{walls}\n</shell_metadata>")
-}
-
-/// Whether the output speaks of a refusal by the operating system.
-fn has_hit_a_wall(tail: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(tail);
-    [
-        "Permission denied",
-        "Operation not permitted",
-        "EACCES",
-        "EPERM",
-    ]
-    .iter()
-    .any(|it| text.contains(it))
+    let machines = wall::refused(&ended.refused);
+    format!("\n\n<shell_metadata>\n{end}{walls}{machines}\n</shell_metadata>")
 }

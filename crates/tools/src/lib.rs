@@ -14,6 +14,7 @@ mod question;
 mod read;
 mod search;
 mod todowrite;
+mod wall;
 mod write;
 
 pub use bash::Bash;

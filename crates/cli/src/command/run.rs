@@ -4,6 +4,7 @@ use super::sessions::messages_of;
 use crate::{
     Exit, approver,
     args::{Format, RunArgs},
+    bounds,
     error::CliError,
     play::Play,
     print,
@@ -40,6 +41,9 @@ pub(crate) fn run(root: &RootAuthority, args: &RunArgs) -> Result<Exit, CliError
             &bench.config,
         )?,
     };
+    if earlier.is_none() {
+        bounds::keep(&state_dir, &bench.session, &bench.bounds)?;
+    }
     let approver = approver::choose(args.on_ask);
     let events: &dyn Events = match args.format {
         Format::Text => &Plain,

@@ -104,7 +104,17 @@ impl Events for Ledger<'_> {
 
 /// A command that the rules let through and the operating system stopped.
 fn is_walled(output: &CallOutput) -> bool {
-    !has_ended_well(output) && output.output.contains("Permission denied")
+    !has_ended_well(output) && output.output.lines().any(says_no)
+}
+
+/// Whether a line holds the words of the system for what no wall lets through.
+fn says_no(line: &str) -> bool {
+    let words = [
+        "Permission denied",
+        "Connection refused",
+        "Read-only file system",
+    ];
+    words.iter().any(|it| line.contains(it))
 }
 
 fn has_ended_well(output: &CallOutput) -> bool {
@@ -116,10 +126,7 @@ fn has_ended_well(output: &CallOutput) -> bool {
 
 /// The line in which the system said no.
 fn walled(output: &CallOutput) -> String {
-    let line = output
-        .output
-        .lines()
-        .find(|line| line.contains("Permission denied"));
+    let line = output.output.lines().find(|line| says_no(line));
     format!("the sandbox: {}", line.unwrap_or_default().trim())
 }
 

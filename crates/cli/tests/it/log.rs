@@ -72,7 +72,9 @@ fn the_text_has_a_line_a_record_and_nothing_raw() {
         {"id": evil, "tool": "bash", "args": {"command": format!("echo '{evil}'"), "description": evil}},
         {"id": "r", "tool": "read", "args": {"filePath": "a.txt"}},
     ]}]);
-    ran(&mut world.play(&turns, &[])).ended_with(0);
+    // A person may have to look at such characters first.
+    let played = ran(&mut world.play(&turns, &[]));
+    assert!(matches!(played.code, Some(0 | 3)), "{played:#?}");
     let out = world.run(&["log"]).ended_with(0).out;
     check_plain(&out);
     assert_eq!(out.lines().count(), log(&world, &[]).len(), "{out}");

@@ -1,8 +1,8 @@
 //! `doctor`, `sandbox` and `completions`: what this machine holds, used by hand.
 
-use crate::world::{ALL, Ran, World, check_plain, ran};
+use crate::world::{ALL, BIN, Ran, World, check_plain, ran, says_no};
 use serde_json::{Value, json};
-use std::fs;
+use std::{fs, io::Write as _, net::TcpListener, path::Path, process::Stdio, thread};
 
 fn sandbox(world: &World, command: &[&str]) -> Ran {
     world.run(&[&["sandbox", "--"], command].concat())
@@ -49,7 +49,8 @@ fn doctor_says_what_is_held_and_what_was_found() {
     let text = world.run(&["doctor"]).ended_with(0).out;
     for words in [
         "sandbox    ",
-        "  held      commands write only",
+        "  held      files outside   commands write only",
+        "  gap       ",
         "store      ",
         ": ok\n",
         "agent      code\n",
@@ -114,14 +115,12 @@ fn the_sandbox_holds_what_it_holds_for_tools() {
         "rm ../out/secret.txt",
         "cat ../out/secret.txt",
         "cat ~/key.txt",
-        "touch /var/tmp/tollgate-new",
+        "touch /var/lib/tollgate-new",
     ] {
         let ran = sandbox(&world, &["sh", "-c", &format!("{command} 2>&1")]);
         assert_ne!(ran.code, Some(0), "`{command}`: {ran:#?}");
-        assert!(
-            ran.out.contains("ermission denied"),
-            "`{command}`: {ran:#?}"
-        );
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(says_no(&said), "`{command}`: {ran:#?}");
         assert!(!ran.out.contains("secret\n"), "`{command}`: {ran:#?}");
     }
     assert_eq!(world.files(), before);
@@ -221,4 +220,190 @@ fn what_is_made_for_programs_is_json_and_nothing_else() {
         let value: Value = world.run(line).ended_with(0).json();
         assert!(value.is_array() || value.is_object(), "{line:?}");
     }
+}
+
+/// Whether this machine has the tier in which single paths and machines can be opened.
+fn is_full(world: &World) -> bool {
+    let found = world.run(&["doctor", "--json"]).json();
+    found["sandbox"]["tier"] == "full"
+}
+
+#[test]
+fn the_sandbox_opens_what_a_person_names_and_nothing_beside_it() {
+    let world = World::new();
+    world.put_deep("out/read/r.txt", "may be read\n");
+    world.put_deep("out/write/w.txt", "may be changed\n");
+    let line = "cat ../out/read/r.txt && echo x > ../out/write/new; \
+                echo x > ../out/read/new; cat ../out/secret.txt; true";
+    let (read, write) = (world.path("out/read"), world.path("out/write"));
+    let mut command = vec!["sandbox".into(), "--ro".into(), read.into_os_string()];
+    command.extend(["--rw".into(), write.into_os_string()]);
+    command.extend(["--", "sh", "-c", line].map(Into::into));
+    let ran = world.run(&command).ended_with(0);
+    assert!(ran.out.starts_with("may be read\n"), "{ran:#?}");
+    assert!(!ran.out.contains("secret\n"), "{ran:#?}");
+    assert_eq!(world.text("out/write/new"), "x\n");
+    assert!(!world.path("out/read/new").exists());
+}
+
+#[test]
+fn what_is_ours_is_opened_for_nobody() {
+    let world = World::new();
+    world.call("read", &json!({"filePath": "a.txt"}));
+    world.put_deep("home/.config/tollgate/tollgate.json", "{}");
+    let root = world.path(".").display().to_string();
+    for path in ["data", "data/output", "home", "home/.config/tollgate", "."] {
+        for way in ["--ro", "--rw"] {
+            let path = format!("{root}/{path}");
+            let ran = world
+                .run(&["sandbox", way, &path, "--", "true"])
+                .ended_with(2);
+            assert!(ran.err.contains("Tollgate's own"), "{way} {path}: {ran:#?}");
+        }
+    }
+    let missing = world.run(&["sandbox", "--rw", "../nothing", "--", "true"]);
+    assert!(missing.ended_with(2).err.contains("cannot be opened"));
+}
+
+#[test]
+fn a_bundle_opens_its_caches_and_no_login() {
+    let world = World::new();
+    world.put_deep("home/.cargo/credentials.toml", "token secret\n");
+    let line = "touch ~/.cargo/registry/x && touch ~/.cargo/git/x; cat ~/.cargo/credentials.toml; \
+                touch ~/.cargo/x; true";
+    let command = ["sandbox", "--bundle", "cargo", "--", "sh", "-c", line];
+    let ran = world.run(&command);
+    if !is_full(&world) {
+        assert!(ran.ended_with(5).err.contains("network closed as a whole"));
+        return;
+    }
+    let ran = ran.ended_with(0);
+    assert!(
+        world.path("home/.cargo/registry/x").exists() && world.path("home/.cargo/git/x").exists()
+    );
+    assert!(
+        !ran.out.contains("token") && !world.path("home/.cargo/x").exists(),
+        "{ran:#?}"
+    );
+
+    let ran = world
+        .run(&["sandbox", "--bundle", "nothing", "--", "true"])
+        .ended_with(2);
+    for name in ["cargo", "git", "go", "maven", "npm", "python", "ssh"] {
+        assert!(ran.err.contains(&format!("\n  {name} ")), "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_machine_that_is_named_is_reached_by_the_proxy_and_no_other() {
+    let world = World::new();
+    if !is_full(&world) {
+        let ran = world.run(&["sandbox", "--allow-host", "localhost:1", "--", "true"]);
+        assert!(ran.ended_with(5).err.contains("network closed as a whole"));
+        return;
+    }
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        std::io::Write::write_all(&mut stream, b"hello from outside\n").unwrap();
+    });
+    // CONNECT by hand: head, empty line, then what the machine says.
+    let dial = |port: u16| {
+        format!(
+            "exec 3<>/dev/tcp/127.0.0.1/3128 && printf 'CONNECT localhost:{port} HTTP/1.1\\r\\nHost: localhost:{port}\\r\\n\\r\\n' >&3 && cat <&3"
+        )
+    };
+    let host = format!("localhost:{port}");
+    let line = format!("({}); ({})", dial(1), dial(port));
+    let ran = world
+        .run(&["sandbox", "--allow-host", &host, "--", "bash", "-c", &line])
+        .ended_with(0);
+    assert!(ran.out.contains("hello from outside"), "{ran:#?}");
+    assert!(ran.out.contains("403"), "{ran:#?}");
+    assert!(
+        ran.err
+            .contains("`--allow-host localhost:1` would allow it"),
+        "{ran:#?}"
+    );
+    answering.join().unwrap();
+    for wrong in ["*.test", "10.0.0.1", "http://a.test", "a.test:0"] {
+        let ran = world.run(&["sandbox", "--allow-host", wrong, "--", "true"]);
+        assert!(ran.ended_with(2).err.contains("no exact name"), "{wrong}");
+    }
+}
+
+#[test]
+fn the_sandbox_hides_and_protects_what_the_rules_close() {
+    let world = World::new();
+    if !is_full(&world) {
+        return;
+    }
+    world.rules("{}");
+    world.put("ws/.env", "KEY=secret\n");
+    fs::create_dir(world.path("ws/.git")).unwrap();
+    let before = world.files();
+    let ran = sandbox(&world, &["cat", ".env"]);
+    assert!(ran.out.is_empty(), "{ran:#?}");
+    let line = "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit";
+    let ran = sandbox(&world, &["sh", "-c", line]);
+    assert_ne!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(world.files(), before);
+}
+
+#[test]
+fn the_sandbox_passes_all_three_streams_through() {
+    let world = World::new();
+    let mut command = world.command(&["sandbox", "--", "sh", "-c", "cat; echo e >&2; exit 3"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"from outside\n")
+        .unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&ended.stdout), "from outside\n");
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "e\n");
+}
+
+#[test]
+fn a_program_that_knows_no_proxy_gets_out_by_proxy_connect() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let greeter = thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        stream.write_all(b"hello from outside\n").unwrap();
+    });
+    let world = World::new();
+    let machine = format!("localhost:{port}");
+    let connect = [BIN, "proxy-connect", "localhost", &port.to_string()];
+    let binary = Path::new(BIN).parent().unwrap().display().to_string();
+    let opened = ["sandbox", "--ro", &binary, "--allow-host", &machine, "--"];
+    let ran = world.run(&[&opened[..], &connect].concat()).ended_with(0);
+    assert_eq!(ran.out, "hello from outside\n");
+    greeter.join().unwrap();
+
+    let closed = [
+        "sandbox",
+        "--ro",
+        &binary,
+        "--allow-host",
+        "example.com",
+        "--",
+    ];
+    let ran = world.run(&[&closed[..], &connect].concat()).ended_with(1);
+    assert!(ran.err.contains("localhost"), "{ran:#?}");
+    let ran = world.run(&[&["sandbox", "--ro", &binary, "--"], &connect[..]].concat());
+    assert!(
+        ran.err
+            .contains("the proxy at 127.0.0.1:3128 cannot be reached"),
+        "{ran:#?}"
+    );
 }

@@ -109,7 +109,7 @@ fn what_was_answered_is_no_difference_until_it_is_taken_back() {
     let world = World::new();
     world.rules(r#"{"permission": {"bash": "ask"}}"#);
     let call = |command: &str| ("bash", json!({ "command": command }));
-    let mut terminal = Terminal::play(&world, &["touch one", "touch one", "touch two"].map(call));
+    let mut terminal = Terminal::play(&world, &["make one", "make one", "make two"].map(call));
     terminal.wait_for(PROMPT);
     terminal.answer("p\n", PROMPT);
     terminal.answer("o\n", "done");
@@ -123,6 +123,6 @@ fn what_was_answered_is_no_difference_until_it_is_taken_back() {
     let id = list[0]["id"].to_string();
     let id = id.trim_matches('"');
     world.run(&["approvals", "revoke", id]).ended_with(0);
-    let want = all(&[["touch one", "allow", "ask"]]);
+    let want = all(&[["make one", "allow", "ask"]]);
     assert_eq!(differences(&world, &[], 1), want);
 }

@@ -151,8 +151,9 @@ fn check_case(dice: &mut Dice) -> String {
             effects.iter().any(|(_, result)| result.is_ok()),
             "{case}: {effects:?}"
         );
-        // Where the rules close editing whole, the walls hold it for what a command's text does not tell.
-        let is_walled = tool == "bash" && !has_tool(&world, "edit");
+        // The walls hold a command to what the rules say of the file itself, and then it fails.
+        let has_failed = ran.out.contains("exit code");
+        let is_walled = tool == "bash" && (has_failed || !has_tool(&world, "edit"));
         assert_eq!(is_changed, tool != "read" && !is_walled, "{case}");
     } else {
         assert_eq!((ran.code, is_changed), (Some(3), false), "{case}: {ran:#?}");

@@ -194,3 +194,28 @@ fn a_session_of_another_workspace_is_refused() {
     let messages = world.store().messages(&id).unwrap();
     assert_eq!(messages.len(), 2, "nothing was added to it");
 }
+
+#[test]
+fn what_is_opened_while_a_session_lasts_opens_nothing_to_it() {
+    let world = World::new();
+    let rules = |sandbox: &str| {
+        let bash = r#""permission": {"bash": "allow"}"#;
+        world.rules(&format!(r#"{{{bash}, "sandbox": {sandbox}}}"#));
+    };
+    rules("{}");
+    ran(&mut world.play(&json!([]), &["Begin."])).ended_with(0);
+    rules(r#"{"network": "allow"}"#);
+    let dials = json!([{"calls": [{"tool": "bash", "args": {"command": "curl -sm 1 https://h.invalid/"}}]}]);
+    let on = ran(&mut world.play(&dials, &["--continue", "Go on."]));
+    assert!(on.ended_with(3).out.contains("`network` for `h.invalid`"));
+    let new = ran(&mut world.play(&dials, &["Begin anew."]));
+    assert!(!new.said().contains("Denied"), "{new:#?}");
+    let on = ran(&mut world.play(&dials, &["--continue", "Go on."]));
+    assert!(!on.said().contains("Denied"), "as it began: {on:#?}");
+    rules(r#"{"network": "deny"}"#);
+    let on = ran(&mut world.play(&dials, &["--continue", "Go on."]));
+    assert!(
+        on.said().contains("Denied"),
+        "a tighter word holds: {on:#?}"
+    );
+}

@@ -53,7 +53,7 @@ fn the_tour_ends_well_with_nobody_there_and_leaves_nothing() {
     bash echo done && /bin/rm -rf ~  2 admit       rule bash "rm *" deny (tour/rules.jsonc:12:7)
     read .env                        2 admit       rule read "*.env" deny (tour/rules.jsonc:5:29)
     write ../outside.txt             2 admit       rule external_directory "*" deny (tour/rules.jsonc:7:5)
-    bash bash phone.sh               3 confine     the sandbox: phone.sh: socket: Permission denied
+    bash bash phone.sh               3 confine     the sandbox: phone.sh: connect: Connection refused
     edit with broken arguments       1 decode      input: is not valid JSON: EOF while parsing an object at line 1 column 40, near `...th": "greet.sh", "oldStrin": "a"`
     "#);
     assert!(ran.out.contains(RULES), "the rules are not shown");
@@ -121,6 +121,9 @@ fn each_rule_taken_away_changes_the_rows_that_it_decided() {
         let differs = pairs
             .filter(|(a, b)| plain(a) != plain(b))
             .map(|(a, _)| a.call_id.as_str());
+        // Where the walls are full, a command cannot read either what no rule allows reading.
+        let is_of_reading = changed == ["read"];
+        let differs = differs.filter(|id| !is_of_reading || *id == "read");
         assert_eq!(
             differs.collect::<Vec<_>>(),
             changed,

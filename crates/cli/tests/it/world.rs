@@ -19,6 +19,20 @@ use tempfile::TempDir;
 
 pub(crate) const BIN: &str = env!("CARGO_BIN_EXE_tollgate");
 
+/// Whether a text holds one of the words with which the system says no, in one tier or the other.
+pub(crate) fn says_no(text: &str) -> bool {
+    [
+        "ermission denied",
+        "onexistent",
+        "No such file or directory",
+        "Not a directory",
+        "Read-only file system",
+        "Connection refused",
+    ]
+    .iter()
+    .any(|it| text.contains(it))
+}
+
 /// Everything is allowed, so what stops a call is not a rule.
 pub(crate) const ALL: &str = r#"{"permission": {"*": "allow"}}"#;
 

@@ -1137,6 +1137,22 @@ fn a_sandbox_with_wrong_walls() {
 }
 
 #[test]
+fn a_machine_that_is_named_by_a_wildcard() {
+    let error = broken(r#"{"sandbox": {"allowed_hosts": ["a.b", "*.github.com", "{env:X}"]}}"#);
+    insta::assert_snapshot!(error, @r#"
+    the configuration `t.jsonc` has a fault; nothing of it is used until it is mended
+
+      x `*.github.com` is no exact name of a machine with an optional port, such as
+      | `api.example.com:443`
+       ,-[t.jsonc:1:39]
+     1 | {"sandbox": {"allowed_hosts": ["a.b", "*.github.com", "{env:X}"]}}
+       :                                       ^^^^^^^^^^^^^^
+       `----
+      help: name each machine by itself; rules for `network` take wildcards
+    "#);
+}
+
+#[test]
 fn a_mistyped_sandbox_key() {
     let error = broken(r#"{"sandbx": {"network": "deny"}, "tool": {"bash": false}}"#);
     insta::assert_snapshot!(error, @r#"

@@ -161,6 +161,34 @@ fn without_a_repository_only_the_workspace_is_looked_at() {
 }
 
 #[test]
+fn a_repository_that_nobody_trusts_may_close_the_network_and_open_nothing() {
+    for (sandbox, closed) in [
+        (
+            r#"{"enabled": true, "network": "deny", "allowed_hosts": ["a.b"]}"#,
+            1,
+        ),
+        (
+            r#"{"enabled": false, "network": "allow", "writable_paths": ["/"]}"#,
+            0,
+        ),
+        (r#"{"allowed_hosts": ["a.b"]}"#, 0),
+        (r#"["deny"]"#, 0),
+    ] {
+        let world = World::new();
+        let text = format!("{{\"sandbox\": {sandbox}}}");
+        world.write("repo/sub/work/kilo.json", &text);
+        let loaded = world.load();
+        assert_eq!(loaded.config.sandbox, tollgate_config::Sandbox::default());
+        let rules: Vec<_> = loaded.project.iter().map(ToString::to_string).collect();
+        assert_eq!(rules.len(), closed, "{sandbox} {rules:?}");
+        let ends = |it: &String| it.contains("network") && it.contains("deny");
+        assert!(rules.iter().all(ends), "{rules:?}");
+        let inert: Vec<_> = loaded.inert().map(|it| it.key.as_str()).collect();
+        assert_eq!(inert, ["sandbox"], "the rest of it waits for trust");
+    }
+}
+
+#[test]
 fn nothing_but_rules_is_taken_from_a_repository() {
     let world = World::new();
     world.write(

@@ -446,6 +446,17 @@ fn the_sandbox_and_instructions_are_read() {
 }
 
 #[test]
+fn a_sandbox_that_is_switched_off_is_told_to_stand() {
+    let told = warnings(r#"{"sandbox": {"enabled": false}}"#);
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with("t.jsonc:1:14: `sandbox.enabled: false` has no effect: "),
+        "{told:?}"
+    );
+    assert!(warnings(r#"{"sandbox": {"enabled": true}}"#).is_empty());
+}
+
+#[test]
 fn an_unknown_permission_is_told_with_the_nearest_known_one() {
     assert_eq!(
         warnings(r#"{"permission": {"raed": "deny", "git_log": "ask", "write": "deny"}}"#),

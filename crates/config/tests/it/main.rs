@@ -9,5 +9,6 @@ mod ignore;
 mod import;
 mod load;
 mod manual;
+mod sandbox;
 mod sources;
 mod trust;

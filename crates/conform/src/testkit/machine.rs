@@ -356,6 +356,7 @@ impl MemoryHost {
         let command = order.access().command();
         lock(&self.files).ran.push(command.to_owned());
         let ended = |code: i32, text: String| Ended {
+            refused: Vec::new(),
             exit: Exit::Code(code),
             bytes_total: text.len() as u64,
             tail: text.into_bytes(),

@@ -62,7 +62,7 @@ impl AnyAccess {
                 described_as: it.description(),
             },
             Self::AskUser(it) => Evidence::Inquiries(it.inquiries()),
-            Self::Declare(it) => it.repeats().map_or(Evidence::None, Evidence::Repeats),
+            Self::Declare(it) => it.evidence(),
             Self::ReadFile(_) | Self::ReadTree(_) => Evidence::None,
         }
     }
@@ -76,7 +76,7 @@ pub enum Evidence<'a> {
     None,
     /// What a write would change.
     Diff(&'a str),
-    /// What would run.
+    /// What would run, or runs and wants to reach a machine.
     Command {
         /// The whole line, as it would be given to the shell.
         text: &'a str,

@@ -87,6 +87,13 @@ impl<'call> Ledger<'call> {
         self.slots.len() - 1
     }
 
+    /// What was answered before, to what is wanted now.
+    pub(super) fn answer_all(&mut self, answer: Option<&Answer>) {
+        for slot in &mut self.slots {
+            slot.answer = answer.cloned();
+        }
+    }
+
     /// Decides every access of the call under the current rules, the spent ones too. Any deny is a
     /// refusal.
     pub(super) fn judge(&self) -> Result<Vec<Decision>, Refusal> {
@@ -144,12 +151,13 @@ impl<'call> Ledger<'call> {
     }
 
     fn grant(&mut self, stage: Stage, decisions: Vec<Decision>) {
+        let rules = self.call.live.parts.rules.current();
         for (slot, decision) in self.slots.iter_mut().zip(decisions) {
             if !slot.is_open_in(stage) {
                 continue;
             }
             if let State::Open(access) = mem::replace(&mut slot.state, State::Taken) {
-                if let Some(opening) = Opening::of(&access) {
+                for opening in Opening::of(&access, &slot.subjects, &rules) {
                     self.call.live.add_opening(opening);
                 }
                 slot.state = State::Granted(access, Box::new(decision));

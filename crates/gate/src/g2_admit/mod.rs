@@ -25,7 +25,7 @@ use crate::{
     tool::Prepared,
 };
 use ledger::Stage;
-use policy::{Decision, Subject};
+use policy::{Action, Answer, Decision, Subject};
 use std::sync::Arc;
 
 /// Proof of pass 1: nothing the call wants is denied.
@@ -60,6 +60,34 @@ pub(crate) async fn admit_repeat(call: Tag<'_>, raw: &RawCall) -> Result<(), Pro
     ledger.settle(Stage::Rest).await?;
     let permit = ledger.take_at(0)?;
     Effects::of(call).declare(permit).await
+}
+
+/// A running command at a door: leave to reach a machine, which could not be told before.
+pub(crate) struct Knock<'call>(Ledger<'call>);
+
+impl<'call> Knock<'call> {
+    /// `answer` is a yes that was given to this very thing before.
+    pub(crate) fn at(call: Tag<'call>, wanted: Declare, answer: Option<&Answer>) -> Self {
+        let mut ledger = Ledger::open(call, vec![AnyAccess::Declare(wanted)]);
+        ledger.answer_all(answer);
+        Self(ledger)
+    }
+
+    /// What the rules say now, with the answer that was given.
+    pub(crate) fn action(&self) -> Action {
+        let decisions = self.0.decide();
+        let strictest = decisions.iter().map(Decision::action).max();
+        strictest.unwrap_or(Action::Ask)
+    }
+
+    /// Asks if need be, and writes down that it was let through before it is.
+    pub(crate) async fn admit(mut self) -> Result<Decision, Problem> {
+        self.0.settle(Stage::Rest).await?;
+        let permit = self.0.take_at::<Declare>(0)?;
+        let decision = permit.decision().clone();
+        Effects::of(self.0.call()).declare(permit).await?;
+        Ok(decision)
+    }
 }
 
 pub(crate) fn judge(call: Tag<'_>, decoded: Decoded) -> Result<Judged<'_>, Refusal> {

@@ -10,6 +10,7 @@ use crate::{
     host::{Ended, Host, HostError, Tree},
     journal::{Event, Record},
 };
+use futures::channel::oneshot;
 use policy::{Action, Subject, decide};
 use std::sync::Arc;
 use text::truncate::Limits;
@@ -115,9 +116,22 @@ impl<'call> Effects<'call> {
     /// Runs the command to its end.
     ///
     /// # Errors
-    /// As [`Self::read_file`]. A command that ends badly is no error.
+    /// As [`Self::read_file`]. A command that ends badly is no error; that it was asked for a machine and
+    /// the answer could not be kept is one.
     pub async fn spawn(&self, permit: Permit<'call, Spawn>) -> Result<Ended, Problem> {
-        self.act(permit, |host, order| host.spawn(order)).await
+        let (reach, watch) = super::reach::watch(self.call, &permit);
+        let (tell, mut faults) = oneshot::channel();
+        let ended = self
+            .act(permit, |host, order| {
+                let run = host.spawn(order.watched(reach));
+                Box::pin(watch.until(run, tell))
+            })
+            .await;
+        // A fault goes before whatever became of the command.
+        match faults.try_recv() {
+            Ok(Some(fault)) => Err(Fault::into(fault)),
+            Ok(None) | Err(oneshot::Canceled) => ended,
+        }
     }
 
     /// Puts the questions and brings the answers.
@@ -185,7 +199,7 @@ impl<'call> Effects<'call> {
         })
     }
 
-    fn record(self, event: Event) -> Result<(), Fault> {
+    pub(super) fn record(self, event: Event) -> Result<(), Fault> {
         let live = self.call.live;
         let record = Record {
             ids: live.ids.clone(),

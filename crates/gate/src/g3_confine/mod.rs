@@ -3,12 +3,14 @@
 mod effects;
 mod look;
 mod order;
+mod reach;
 mod walls;
 
 pub use effects::{CallContext, Effects, Progress, Silent};
 pub use look::{Look, Seen};
 pub use order::Order;
-pub use walls::{ChildWrites, Confinement, Opening, Profile, ReadFilter, Walls};
+pub use reach::{REACH_ASKS_MAX, Reach};
+pub use walls::{ChildRules, ChildWrites, Confinement, Leave, Opening, Profile, ReadFilter, Walls};
 
 use crate::{
     Problem,

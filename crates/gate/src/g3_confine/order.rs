@@ -1,6 +1,6 @@
 //! The only thing a host acts on: a spent permit and the walls of its call. Only gate 3 makes one.
 
-use super::Walls;
+use super::{Reach, Walls};
 use crate::{
     access::{Access, ReadFile, ReadTree, Spawn, WriteFile},
     call::CallId,
@@ -13,6 +13,7 @@ pub struct Order<A: Access> {
     access: A,
     walls: Walls,
     call: CallId,
+    reach: Reach,
 }
 
 impl<A: Access> Order<A> {
@@ -21,6 +22,7 @@ impl<A: Access> Order<A> {
             access,
             walls,
             call,
+            reach: Reach::closed(),
         }
     }
 
@@ -54,6 +56,15 @@ macro_rules! target {
 target!(ReadFile, ReadTree, WriteFile);
 
 impl Order<Spawn> {
+    pub(super) fn watched(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// Where to ask what the command may reach while it runs.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
     /// Where the command starts, as the host resolved it; `None`: the workspace.
     pub fn workdir(&self) -> Option<&Resolved> {
         self.access.workdir().map(crate::access::Handle::resolved)

@@ -1,7 +1,7 @@
 //! What one call may touch: the profile, minus what the rules do not allow, plus its permits.
 
 use crate::{
-    access::{AnyAccess, Purpose},
+    access::{AnyAccess, Handle, Purpose},
     call::Tag,
     host::{LeftOut, Place, Resolved},
 };
@@ -51,19 +51,55 @@ pub enum Opening {
 }
 
 impl Opening {
-    /// Allowing a path opens it. Allowing a command opens nothing.
-    pub(crate) fn of(access: &AnyAccess) -> Option<Self> {
+    /// Allowing a path opens it, whether a tool's own effect wants it or a word of a command names it.
+    /// Allowing the command itself opens nothing.
+    pub(crate) fn of(access: &AnyAccess, subjects: &[Subject], rules: &Arc<Ruleset>) -> Vec<Self> {
         match access {
-            AnyAccess::ReadFile(it) => Some(Self::Read(it.handle().absolute().into())),
+            AnyAccess::ReadFile(it) => vec![Self::Read(it.handle().absolute().into())],
             AnyAccess::ReadTree(it) => match it.purpose() {
-                Purpose::List => Some(Self::Read(it.handle().absolute().into())),
+                Purpose::List => vec![Self::Read(it.handle().absolute().into())],
                 // Leave to look for a pattern is none to read what was looked through.
-                Purpose::Glob(_) | Purpose::Grep(_) => None,
+                Purpose::Glob(_) | Purpose::Grep(_) => Vec::new(),
             },
-            AnyAccess::WriteFile(it) => Some(Self::Write(it.handle().absolute().into())),
-            AnyAccess::Spawn(_) | AnyAccess::AskUser(_) | AnyAccess::Declare(_) => None,
+            AnyAccess::WriteFile(it) => vec![Self::Write(it.handle().absolute().into())],
+            AnyAccess::Spawn(it) => {
+                let workdir = it.workdir().filter(|it| it.is_outside());
+                let both = |it: &Handle| {
+                    [Self::Read, Self::Write].map(|opening| opening(it.absolute().into()))
+                };
+                let named = subjects.iter().filter(|it| is_admitted(it, rules));
+                let openings = named.flat_map(Self::of_word);
+                workdir.into_iter().flat_map(both).chain(openings).collect()
+            }
+            AnyAccess::AskUser(_) | AnyAccess::Declare(_) => Vec::new(),
         }
     }
+
+    /// What a word of a command names: a file, or the files that a pattern stands for.
+    fn of_word(subject: &Subject) -> Vec<Self> {
+        let opening = match subject.permission.as_str() {
+            "read" => Self::Read,
+            "edit" => Self::Write,
+            _ => return Vec::new(),
+        };
+        if subject.is_literal {
+            return vec![opening(subject.source.clone())];
+        }
+        let names = subject.others.iter().filter(|name| name.starts_with('/'));
+        names.cloned().map(opening).collect()
+    }
+}
+
+/// Whether a file of a command that may run was allowed or answered for itself: one that only may be
+/// touched was let pass where no rule names it, and that is no leave.
+fn is_admitted(subject: &Subject, rules: &Arc<Ruleset>) -> bool {
+    let action = |subject: Subject| decide(rules, &[subject].into(), None).action();
+    let plain = Subject {
+        is_possible: false,
+        is_beside: false,
+        ..subject.clone()
+    };
+    action(subject.clone()) == Action::Ask || action(plain) == Action::Allow
 }
 
 /// The walls of one order. Fixed when it is made; a later rule does not reach a running child.
@@ -106,13 +142,18 @@ impl Walls {
             || (path.place == Place::Inside && self.allows("read", path))
     }
 
-    /// Whether a child may write this path, for hosts that hold walls path by path.
-    pub fn may_write(&self, path: &Resolved) -> bool {
-        let is_within =
-            path.place == Place::Inside && self.child_writes() == ChildWrites::Workspace;
-        self.openings
-            .contains(&Opening::Write(path.absolute.clone()))
-            || (is_within && self.allows("edit", path))
+    /// Whether a child may ask for machines at all: the rules do not close the network whole.
+    pub fn may_reach(&self) -> bool {
+        !self.rules.disabled("network")
+    }
+
+    /// What the rules say to the paths that a child may touch. `held` is handed back if it is of the same
+    /// rules, so that a host which keeps answers knows whether they still hold.
+    pub fn child_rules(&self, held: Option<&Arc<ChildRules>>) -> Arc<ChildRules> {
+        match held {
+            Some(held) if Arc::ptr_eq(&held.rules, &self.rules) => Arc::clone(held),
+            Some(_) | None => Arc::new(ChildRules::of(&self.rules)),
+        }
     }
 
     /// What may be shown of a walk below a directory, or of a file.
@@ -136,6 +177,124 @@ impl Walls {
         let subject = Subject::path(permission, &path.real, &path.absolute, path.named.clone());
         decide(&self.rules, &[subject].into(), None).action() == Action::Allow
     }
+}
+
+/// What the rules say to a child about a path. Only what is given is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leave {
+    /// It is allowed.
+    Given,
+    /// It would be asked.
+    Asked,
+    /// It is denied.
+    Denied,
+}
+
+impl Leave {
+    fn of(action: Action) -> Self {
+        match action {
+            Action::Allow => Self::Given,
+            Action::Ask => Self::Asked,
+            Action::Deny => Self::Denied,
+        }
+    }
+}
+
+/// What the rules say to whatever a child may touch without naming it, made ready for very many paths:
+/// each is given relative to the workspace inside it, else absolute, and absolute. An ask is no leave.
+#[derive(Debug)]
+pub struct ChildRules {
+    rules: Arc<Ruleset>,
+    read: PathFilter,
+    change: PathFilter,
+    make: PathFilter,
+    enter: PathFilter,
+    enter_to_write: PathFilter,
+    opened: [Vec<String>; 2],
+}
+
+impl ChildRules {
+    /// Makes these rules ready.
+    pub fn of(rules: &Arc<Ruleset>) -> Self {
+        let about = |permission, narrower| PathFilter::new(Arc::clone(rules), permission, narrower);
+        let mut made = Self {
+            read: about("read", None),
+            change: about("edit", Some("edit.command")),
+            make: about("edit", Some("edit.new")),
+            enter: about("external_directory", Some("external_directory.read")),
+            enter_to_write: about("external_directory", Some("external_directory.write")),
+            opened: [Vec::new(), Vec::new()],
+            rules: Arc::clone(rules),
+        };
+        let named = named_outside(rules);
+        let is_given = |leave: Leave| leave == Leave::Given;
+        let read = named.iter().filter(|it| is_given(made.enter(it)));
+        let written = named.iter().filter(|it| is_given(made.enter_to_write(it)));
+        made.opened = [read.cloned().collect(), written.cloned().collect()];
+        made
+    }
+
+    /// Directories outside the workspace that a rule opens by name to reading, absolute.
+    pub fn read_outside(&self) -> &[String] {
+        let [read, _] = &self.opened;
+        read
+    }
+
+    /// The same to changing what lies in them.
+    pub fn written_outside(&self) -> &[String] {
+        let [_, written] = &self.opened;
+        written
+    }
+
+    /// To reading it.
+    pub fn read(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.read.action(real, absolute))
+    }
+
+    /// To changing, renaming or removing what stands there.
+    pub fn change(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.change.action(real, absolute))
+    }
+
+    /// To making it where nothing stands.
+    pub fn make(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.make.action(real, absolute))
+    }
+
+    /// To reading what lies in a directory outside the workspace.
+    pub fn enter(&self, absolute: &str) -> Leave {
+        let pattern = below(absolute);
+        Leave::of(self.enter.action(&pattern, &pattern))
+    }
+
+    /// To changing what lies in a directory outside the workspace.
+    pub fn enter_to_write(&self, absolute: &str) -> Leave {
+        let pattern = below(absolute);
+        Leave::of(self.enter_to_write.action(&pattern, &pattern))
+    }
+}
+
+/// The directories that rules which allow something outside the workspace name as a whole (`/d/*`).
+fn named_outside(rules: &Ruleset) -> Vec<String> {
+    let names = [
+        "external_directory",
+        "external_directory.read",
+        "external_directory.write",
+    ];
+    let layers = rules.layers();
+    let all = [&layers.base, &layers.session, &layers.saved];
+    let allowed = all.into_iter().flatten().filter(|rule| {
+        rule.action == Action::Allow && names.iter().any(|name| rule.is_about(name))
+    });
+    let directories = allowed.filter_map(|rule| {
+        let directory = rule.pattern.text().strip_suffix("/*")?;
+        let is_plain = directory.starts_with('/') && !directory.contains(['*', '?']);
+        is_plain.then(|| directory.to_owned())
+    });
+    let mut directories: Vec<String> = directories.collect();
+    directories.sort();
+    directories.dedup();
+    directories
 }
 
 /// What may be shown of one walk: no file that the tool reading single files would have to ask for.

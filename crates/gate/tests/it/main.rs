@@ -13,6 +13,7 @@ mod keep;
 mod limits;
 mod narrower;
 mod proofs;
+mod reach;
 mod rogues;
 mod same_answer;
 mod stages;

@@ -3,11 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod cases;
+mod network;
 mod open;
 mod process;
 mod read;
 mod resolve;
 mod search;
 mod swap;
+mod walls;
+mod work;
 mod world;
 mod write;

@@ -82,7 +82,7 @@ impl World {
         Self {
             root,
             runtime: Some(runtime),
-            bench: Bench::new(&[]),
+            bench: Bench::new(&[("*", "*", Action::Allow)]),
             hook: Arc::default(),
             moments: Arc::default(),
             did: Arc::default(),
@@ -91,11 +91,16 @@ impl World {
 
     /// The same, under these rules behind an allow of everything.
     pub(crate) fn under(rules: &[(&str, &str, Action)]) -> Self {
+        Self::new().under_rules(rules)
+    }
+
+    /// This world under such rules.
+    pub(crate) fn under_rules(self, rules: &[(&str, &str, Action)]) -> Self {
         let mut all = vec![("*", "*", Action::Allow)];
         all.extend(rules);
         Self {
             bench: Bench::on(MemoryHost::with(&[]), &all),
-            ..Self::new()
+            ..self
         }
     }
 

@@ -1,0 +1,116 @@
+//! What a session began with of the key `sandbox`: kept with it, so that what is written into a configuration
+//! later only tightens it. Must not be kept where a tool could read or change it.
+
+use crate::error::CliError;
+use config::{Bounds, Reference, Sandbox};
+use std::{
+    env, fs,
+    io::{ErrorKind, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+/// Told where folders are named that no session opens.
+pub(crate) const NOT_WRITABLE: &str = "`sandbox.writable_paths` opens nothing to the commands of a session yet, \
+     only to those of `tollgate sandbox`; a rule for `external_directory` opens what a command names";
+
+/// What a configuration says.
+///
+/// # Errors
+/// A machine or a folder in it is none.
+pub(crate) fn written(sandbox: &Sandbox) -> Result<Bounds, CliError> {
+    let look_up = |reference: &Reference| match reference {
+        Reference::Env(name) => env::var(name).ok(),
+        Reference::File(path) => {
+            let text = fs::read_to_string(path).ok()?;
+            Some(text.trim().to_owned())
+        }
+    };
+    let home = crate::workbench::home().map(PathBuf::from);
+    sandbox
+        .bounds(&look_up, home.as_deref())
+        .map_err(CliError::config)
+}
+
+/// What a session began with: nothing, if nothing was kept.
+///
+/// # Errors
+/// What was kept cannot be read. Then it is not known, and the session does not go on.
+pub(crate) fn began_with(state_dir: &Path, session: &str) -> Result<Bounds, CliError> {
+    let path = place(state_dir, session)?;
+    let unknown = |why: String| {
+        CliError::config(format!(
+            "it is not known within what bounds the session `{session}` began: `{}`: {why}",
+            path.display()
+        ))
+    };
+    match fs::read_to_string(&path) {
+        Ok(text) => Bounds::from_snapshot(&text).map_err(unknown),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Bounds::default()),
+        Err(error) => Err(unknown(error.to_string())),
+    }
+}
+
+/// Keeps what a session begins with, if it is anything.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn keep(state_dir: &Path, session: &str, bounds: &Bounds) -> Result<(), CliError> {
+    if *bounds == Bounds::default() {
+        return Ok(());
+    }
+    let path = place(state_dir, session)?;
+    let write = || {
+        let folder = path.parent().unwrap_or(state_dir);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        // Beside it first: half a file would be taken for a broken one.
+        let half = path.with_extension("new");
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&half)?;
+        file.write_all(bounds.to_snapshot().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&half, &path)
+    };
+    write().map_err(|error: std::io::Error| {
+        CliError::config(format!("`{}` cannot be written: {error}", path.display()))
+    })
+}
+
+fn place(state_dir: &Path, session: &str) -> Result<PathBuf, CliError> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    if session.is_empty() || !session.chars().all(is_plain) {
+        return Err(CliError::usage(format!("`{session}` names no session")));
+    }
+    Ok(state_dir.join("bounds").join(format!("{session}.json")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::Network;
+
+    #[test]
+    fn what_was_kept_is_read_again_by_that_session_alone() {
+        let state = tempfile::tempdir().unwrap();
+        let open = Bounds {
+            network: Some(Network::Allow),
+            ..Bounds::default()
+        };
+        keep(state.path(), "ses_1", &open).unwrap();
+        keep(state.path(), "ses_2", &Bounds::default()).unwrap();
+        let began = |session| began_with(state.path(), session);
+        assert_eq!(began("ses_1").unwrap(), open);
+        assert_eq!(began("ses_2").unwrap(), Bounds::default());
+        assert!(began("../ses_1").is_err() && began("").is_err());
+        fs::write(state.path().join("bounds/ses_1.json"), "{").unwrap();
+        let why = began("ses_1").unwrap_err().message;
+        assert!(why.contains("it is not known within what bounds"), "{why}");
+    }
+}
