@@ -47,7 +47,7 @@ fn says(world: &World, host: &LocalHost, command: &str, want: &str) {
     );
 }
 
-/// Runs a script that must not show what is secret. Root is not told that a file is masked: to it, it is empty.
+/// Runs a script that must not show what is secret.
 #[track_caller]
 fn hides(world: &World, host: &LocalHost, script: &str) {
     let said = text(&run(world, host, script));
@@ -346,7 +346,8 @@ fn a_command_that_is_proven_to_look_has_no_place_to_write() {
     let (world, host) = walled(&[]);
     // A file watcher of the repository would be run by `git status`, and could write.
     world.put("ws/watch.sh", "#!/bin/sh\ntouch written\n");
-    let ready = "git init -q . && git config core.fsmonitor ./watch.sh; chmod +x watch.sh; touch made";
+    let ready =
+        "git init -q . && git config core.fsmonitor ./watch.sh; chmod +x watch.sh; touch made";
     drop(world.run(&host, ready));
     assert!(world.path("ws/made").exists());
     world.run(&host, "git status --short").unwrap();
@@ -354,4 +355,27 @@ fn a_command_that_is_proven_to_look_has_no_place_to_write() {
     let before = fs::metadata(world.path("ws/.git/index")).is_ok();
     world.run(&host, "ls -la && git log -1; git diff").unwrap();
     assert_eq!(fs::metadata(world.path("ws/.git/index")).is_ok(), before);
+}
+
+#[test]
+fn a_hidden_file_that_git_tracks_is_not_kept_as_an_empty_one() {
+    let (world, host) = walled(&[("read", "*.env", Deny)]);
+    world.put("ws/.env", "hunter2");
+    let git = |line: &str| {
+        let done = std::process::Command::new("git")
+            .args(["-C", world.path("ws").to_str().unwrap()])
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(line.split(' '))
+            .output();
+        String::from_utf8(done.unwrap().stdout).unwrap()
+    };
+    git("init -q .");
+    git("add -A");
+    git("commit -qm one");
+    world.put("ws/new.txt", "x");
+    let line =
+        "git add -A; git -c user.name=a -c user.email=a@b commit -qam two; git status --short";
+    world.run(&host, line).unwrap();
+    assert_eq!(git("show HEAD:.env"), "hunter2");
+    assert_eq!(world.text("ws/.env"), "hunter2");
 }

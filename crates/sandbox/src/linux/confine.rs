@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{Access, Mode, OFlags};
+use rustix::fs::{Access, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -232,6 +232,13 @@ fn try_the_tree(places: &[Place]) -> Result<(), Errno> {
         let is_covered = there.st_dev == masks;
         if (place.kind == Kind::Masked || place.is_held) && !is_covered {
             return Err(Errno::NOTSUP);
+        }
+        // What covers a file is a device that is none; of such, only an attempt tells.
+        if FileType::from_raw_mode(there.st_mode) == FileType::CharacterDevice {
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(&place.path, flags, Mode::empty());
+            refused(opened.map(drop), Errno::ACCESS)?;
+            continue;
         }
         cannot_be_written(&place.path)?;
     }

@@ -237,7 +237,7 @@ fn show<'a>(
     attach(&mount, &at)
 }
 
-/// Empty files and directories, of which mounts are made to cover others.
+/// A file that cannot be opened and empty directories, of which mounts are made to cover others.
 struct Masks {
     file: OwnedFd,
     hidden: OwnedFd,
@@ -247,8 +247,10 @@ struct Masks {
 impl Masks {
     /// Makes them in `/dev`.
     fn make(dev: &OwnedFd) -> Result<Self, Errno> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::RDONLY;
-        drop(rustix::fs::openat(dev, ".file", flags, Mode::empty())?);
+        // SECURITY: nobody can open a device that is none, root neither. An empty file would be taken for what
+        // the file holds, and git would keep it as that.
+        let device = FileType::CharacterDevice;
+        rustix::fs::mknodat(dev, ".file", device, Mode::empty(), 0)?;
         rustix::fs::mkdirat(dev, ".hidden", Mode::empty())?;
         rustix::fs::mkdirat(dev, ".empty", Mode::from_raw_mode(0o555))?;
         let open = |name| {
