@@ -155,6 +155,7 @@ impl Applied<'_> {
         let link = reading
             .operands
             .last()
+            .copied()
             .filter(|_| reading.operands.len() > 1);
         let here = self.at.clone();
         let is_from_here = !self.has(Mark::Soft) || word.text.starts_with('/');

@@ -113,11 +113,11 @@ impl Applied<'_> {
     /// The name of a setting that is kept; its value is the operand behind it. What git will run by it, in
     /// this call or a later one, is what this command is judged by.
     pub(super) fn git_key(&mut self, word: &Word) {
-        let Some(value) = self.reading.operands.get(1).cloned() else {
+        let Some(value) = self.reading.operands.get(1).copied() else {
             return;
         };
         if word.is_known() {
-            self.set(word, &word.text, &value);
+            self.set(word, &word.text, value);
         } else {
             self.hide(word, "the setting is not written out");
         }

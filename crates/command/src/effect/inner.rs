@@ -51,7 +51,7 @@ impl Applied<'_> {
 
     /// `find -exec`: `{}` is a file below where the search starts.
     pub(super) fn exec(&mut self, used: &Used<'_>) {
-        let mut words = used.value.clone();
+        let mut words = used.value.to_vec();
         let is_many = words.last().is_some_and(|word| word.text == "+");
         if words
             .last()
@@ -143,7 +143,7 @@ impl Applied<'_> {
                 }
             }
         } else if slots.iter().any(|(slot, _)| *slot == Slot::Script) {
-            self.script(&self.reading.rest, Vec::new());
+            self.script(self.reading.rest, Vec::new());
         } else {
             self.command(grammar.adds_operands);
         }
@@ -158,7 +158,7 @@ impl Applied<'_> {
         let stands: Vec<&str> = stands
             .map(|used| used.value.first().map_or("{}", |word| word.text.as_str()))
             .collect();
-        let mut words = self.reading.rest.clone();
+        let mut words = self.reading.rest.to_vec();
         for word in &mut words {
             if stands
                 .iter()
@@ -176,7 +176,7 @@ impl Applied<'_> {
             words,
             extra_operands: adds_operands && stands.is_empty(),
             at: self.directory.clone(),
-            assignments: assignments.cloned().collect(),
+            assignments: assignments.copied().cloned().collect(),
             place: self.reading.grammar.place,
         });
     }

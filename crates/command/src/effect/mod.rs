@@ -211,7 +211,7 @@ pub(crate) fn spellings(words: &[Word]) -> Vec<String> {
     let (readings, _) = parse::readings(words, grammar);
     let spelled = readings.iter().map(|reading| {
         let mut text = reading.grammar.name.to_owned();
-        for word in reading.operands.iter().chain(&reading.rest) {
+        for word in reading.operands.iter().copied().chain(reading.rest) {
             text.push(' ');
             text.push_str(&word.text);
         }

@@ -1,5 +1,7 @@
 //! The words of a command sorted by a grammar into options, operands and what is run. It must not judge them.
 
+use std::borrow::Cow;
+
 use super::grammar::{self, Grammar, Mark, Slot, Style, Switch};
 use crate::line::{Word, WordKind};
 
@@ -13,7 +15,7 @@ pub(super) struct Used<'w> {
     /// The word the option stands in.
     pub word: &'w Word,
     /// Its value, and for [`Slot::Exec`] the words of the command.
-    pub value: Vec<Word>,
+    pub value: Cow<'w, [Word]>,
 }
 
 /// A set of marks.
@@ -44,15 +46,15 @@ pub(super) struct Reading<'w> {
     pub switches: Vec<Used<'w>>,
     /// What all of them say together.
     pub marks: Marks,
-    pub operands: Vec<Word>,
+    pub operands: Vec<&'w Word>,
     /// The rest of the words, where they are a command.
-    pub rest: Vec<Word>,
+    pub rest: &'w [Word],
     /// Words that may be the values of options that are not known.
-    pub loose: Vec<Word>,
+    pub loose: Vec<Cow<'w, Word>>,
     /// Whether every option and sub-command is on its list, by its full name.
     pub is_listed: bool,
     /// A word that could become an option that matters, or hides the sub-command.
-    pub hidden: Option<Word>,
+    pub hidden: Option<&'w Word>,
     /// Whether a word could become an option of any kind.
     pub is_doubtful: bool,
     /// How many options stand before the last sub-command.
@@ -72,7 +74,7 @@ pub(super) fn readings<'w>(
         switches: Vec::new(),
         marks: Marks::default(),
         operands: Vec::new(),
-        rest: Vec::new(),
+        rest: &[],
         loose: Vec::new(),
         is_listed: true,
         hidden: None,
@@ -82,7 +84,7 @@ pub(super) fn readings<'w>(
         are_options_over: false,
         is_sub_open: grammar.has_subs,
     }];
-    let mut done = Vec::new();
+    let mut done = Vec::with_capacity(1);
     let mut is_over = false;
     while let Some(mut reading) = open.pop() {
         while let Some(word) = words.get(reading.at) {
@@ -95,7 +97,7 @@ pub(super) fn readings<'w>(
             };
             if open.len() + done.len() + 1 < READINGS_MAX {
                 let mut other = reading.clone();
-                other.loose.push(next.clone());
+                other.loose.push(Cow::Borrowed(next));
                 other.at += 1;
                 open.push(other);
             } else {
@@ -161,7 +163,7 @@ impl<'w> Reading<'w> {
     }
 
     /// Takes one word; tells whether the next one may be its value though that is not known.
-    fn step(&mut self, word: &'w Word, words: &[Word]) -> bool {
+    fn step(&mut self, word: &'w Word, words: &'w [Word]) -> bool {
         let text = word.text.as_str();
         if self.are_options_over {
             self.operand(word, words);
@@ -181,7 +183,7 @@ impl<'w> Reading<'w> {
         if could_become_option(word) && !is_name {
             self.is_doubtful = true;
             if self.grammar.is_sensitive {
-                self.hidden.get_or_insert_with(|| word.clone());
+                self.hidden.get_or_insert(word);
             }
         }
         let is_bundle = self.grammar.style == Style::Bundle
@@ -215,7 +217,7 @@ impl<'w> Reading<'w> {
     }
 
     /// An option with its value behind `=`, or one that is not on the list.
-    fn whole(&mut self, word: &'w Word, words: &[Word]) -> bool {
+    fn whole(&mut self, word: &'w Word, words: &'w [Word]) -> bool {
         let grammar = self.grammar;
         let Some((name, _)) = word.text.split_once('=') else {
             return self.unlisted(word);
@@ -229,7 +231,7 @@ impl<'w> Reading<'w> {
         }
     }
 
-    fn long(&mut self, word: &'w Word, words: &[Word]) -> bool {
+    fn long(&mut self, word: &'w Word, words: &'w [Word]) -> bool {
         let name = word.text.split('=').next().unwrap_or_default();
         let grammar = self.grammar;
         if grammar.switches.contains_key(name) {
@@ -261,7 +263,7 @@ impl<'w> Reading<'w> {
     }
 
     /// Short options behind one dash.
-    fn cluster(&mut self, word: &'w Word, words: &[Word]) -> bool {
+    fn cluster(&mut self, word: &'w Word, words: &'w [Word]) -> bool {
         let grammar = self.grammar;
         let text = word.text.as_str();
         if let Some(switch) = grammar.switches.get("-#")
@@ -300,7 +302,7 @@ impl<'w> Reading<'w> {
     }
 
     /// The old form of options without a dash: each value is a word of its own.
-    fn bundle(&mut self, word: &'w Word, words: &[Word]) -> bool {
+    fn bundle(&mut self, word: &'w Word, words: &'w [Word]) -> bool {
         let grammar = self.grammar;
         for letter in word.text.chars() {
             let bare = grammar.switches.get(letter.to_string().as_str());
@@ -313,11 +315,11 @@ impl<'w> Reading<'w> {
         false
     }
 
-    fn unlisted(&mut self, word: &Word) -> bool {
+    fn unlisted(&mut self, word: &'w Word) -> bool {
         self.is_listed = false;
         match word.text.split_once('=') {
             Some((name, _)) => {
-                self.loose.push(tail(word, name.len() + 1));
+                self.loose.push(Cow::Owned(tail(word, name.len() + 1)));
                 false
             }
             None => true,
@@ -330,42 +332,39 @@ impl<'w> Reading<'w> {
         switch: &'static Switch,
         word: &'w Word,
         attached: Option<Word>,
-        words: &[Word],
+        words: &'w [Word],
     ) {
-        let mut value = Vec::new();
-        match (switch.slot, attached) {
+        let value = match (switch.slot, attached) {
             (Some(Slot::Exec), _) => {
                 let rest = words.get(self.at..).unwrap_or_default();
                 let count = rest
                     .iter()
                     .position(|word| matches!(word.text.as_str(), ";" | "+"));
                 // The end of the words ends the command too where the program takes it so.
-                value.extend(
-                    rest.iter()
-                        .take(count.map_or(rest.len(), |count| count + 1))
-                        .cloned(),
-                );
-                self.at += value.len();
+                let count = count.map_or(rest.len(), |count| count + 1);
+                self.at += count;
+                Cow::Borrowed(rest.get(..count).unwrap_or_default())
             }
-            (Some(_), Some(attached)) => value.push(attached),
-            (Some(_), None) if switch.is_optional => {}
+            (Some(_), Some(attached)) => Cow::Owned(vec![attached]),
+            (Some(_), None) if switch.is_optional => Cow::Borrowed(&[][..]),
             (Some(_), None) => {
                 let count = if switch.has(Mark::Pair) || switch.has(Mark::Named) {
                     2
                 } else {
                     1
                 };
-                value.extend(words.iter().skip(self.at).take(count).cloned());
+                let rest = words.get(self.at..).unwrap_or_default();
                 self.at += count;
+                Cow::Borrowed(rest.get(..count).unwrap_or(rest))
             }
-            (None, _) => {}
-        }
+            (None, _) => Cow::Borrowed(&[][..]),
+        };
         if value
             .iter()
             .any(|word| word.kind == WordKind::Dynamic && !word.is_single)
             && self.grammar.is_sensitive
         {
-            self.hidden.get_or_insert_with(|| word.clone());
+            self.hidden.get_or_insert(word);
         }
         if switch.has(Mark::Last) {
             self.are_options_over = true;
@@ -379,11 +378,11 @@ impl<'w> Reading<'w> {
         });
     }
 
-    fn operand(&mut self, word: &Word, words: &[Word]) {
+    fn operand(&mut self, word: &'w Word, words: &'w [Word]) {
         if self.is_sub_open {
             self.is_sub_open = false;
             if !word.is_known() {
-                self.hidden.get_or_insert_with(|| word.clone());
+                self.hidden.get_or_insert(word);
             } else if let Some(sub) = grammar::sub(self.grammar, &word.text) {
                 self.grammar = sub;
                 self.before_sub = self.switches.len();
@@ -394,12 +393,12 @@ impl<'w> Reading<'w> {
         let slots = self.grammar.operands.as_deref().unwrap_or_default();
         let slot = self.next_slot(slots, word);
         if matches!(slot, Some(Slot::Command | Slot::Script | Slot::File)) {
-            self.rest = words.get(self.at - 1..).unwrap_or_default().to_vec();
+            self.rest = words.get(self.at - 1..).unwrap_or_default();
             self.at = words.len();
             return;
         }
         self.are_options_over |= self.grammar.is_strict;
-        self.operands.push(word.clone());
+        self.operands.push(word);
     }
 
     /// The slot the next operand falls into, where that can be told from the front.
