@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::tree::Heredoc;
+use super::tree::{Heredoc, Part};
 use crate::line::{Shell, Unknown};
 
 /// A here-document whose body starts after the next newline.
@@ -25,6 +25,10 @@ pub(super) struct Parser<'t> {
     pub heredocs: Vec<Heredoc>,
     pub pending: Vec<Pending>,
     pub unknown: Vec<Unknown>,
+    /// Empty, with room for the parts of the next word.
+    pub spare: Vec<Part>,
+    /// How many simple commands were read.
+    pub command_count: usize,
     pub pos: usize,
     /// Where the part of the text that is read ends.
     pub end: usize,
@@ -52,6 +56,8 @@ impl<'t> Parser<'t> {
             heredocs: Vec::new(),
             pending: Vec::new(),
             unknown: Vec::new(),
+            spare: Vec::new(),
+            command_count: 0,
             pos: 0,
             end: text.len(),
             last: 0,

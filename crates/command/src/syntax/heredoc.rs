@@ -23,7 +23,7 @@ impl Parser<'_> {
         let word = self.word();
         let mut delimiter = String::new();
         let mut is_plain = !word.parts.is_empty();
-        for part in &word.parts {
+        for part in word.parts.iter() {
             is_plain &= matches!(part.kind, PartKind::Text);
             delimiter.push_str(self.text.get(part.range.clone()).unwrap_or_default());
         }

@@ -96,13 +96,10 @@ impl Parser<'_> {
                 continue;
             }
             let mut and_or = self.and_or();
-            let is_compound = and_or
-                .pipelines
-                .last()
-                .and_then(|(_, it)| it.commands.last())
-                .is_some_and(|it| {
-                    !matches!(it.kind, CommandKind::Simple(_)) && it.redirects.is_empty()
-                });
+            let last = and_or.rest.last().map_or(&and_or.first, |(_, it)| it);
+            let is_compound = last.commands.last().is_some_and(|it| {
+                !matches!(it.kind, CommandKind::Simple(_)) && it.redirects.is_empty()
+            });
             self.blanks();
             match self.peek() {
                 Some(b';') if !self.at_closer() => self.skip(1),
@@ -149,7 +146,8 @@ impl Parser<'_> {
     }
 
     fn and_or(&mut self) -> AndOr {
-        let mut pipelines = vec![(Join::And, self.pipeline())];
+        let first = self.pipeline();
+        let mut rest = Vec::new();
         loop {
             self.blanks();
             match (self.peek(), self.peek_second()) {
@@ -163,13 +161,14 @@ impl Parser<'_> {
                     if !self.has_operand() {
                         break;
                     }
-                    pipelines.push((join, self.pipeline()));
+                    rest.push((join, self.pipeline()));
                 }
                 _ => break,
             }
         }
         AndOr {
-            pipelines,
+            first,
+            rest,
             is_background: false,
         }
     }

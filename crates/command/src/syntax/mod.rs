@@ -33,6 +33,7 @@ pub(crate) fn parse(text: &str, shell: Shell) -> Script {
             text: text.into(),
             list: List::new(),
             heredocs: Rc::new([]),
+            command_count: 0,
             unknown: vec![Unknown {
                 range: 0..text.len(),
                 what: "text that is too long".into(),
@@ -50,6 +51,7 @@ fn parse_nested(text: &str, shell: Shell, depth: usize) -> Script {
         text: text.into(),
         list,
         heredocs: parser.heredocs.into(),
+        command_count: parser.command_count,
         unknown: parser.unknown,
     }
 }

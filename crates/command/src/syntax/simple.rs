@@ -20,6 +20,7 @@ impl Parser<'_> {
     /// Reads a simple command, or a function.
     pub(super) fn simple(&mut self) -> Command {
         let start = self.here();
+        self.command_count += 1;
         let mut simple = Simple::default();
         let mut redirects = Vec::new();
         let mut is_declaring = false;

@@ -1,6 +1,6 @@
 //! The tree of a shell text. It must not hold what a word means, only how it is written.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use crate::line::{RedirectOp, Unknown};
@@ -11,6 +11,8 @@ pub(crate) struct Script {
     pub text: Rc<str>,
     pub list: List,
     pub heredocs: Rc<[Heredoc]>,
+    /// How many simple commands are written in it.
+    pub command_count: usize,
     pub unknown: Vec<Unknown>,
 }
 
@@ -20,10 +22,16 @@ pub(crate) type List = Vec<AndOr>;
 /// Pipelines joined by `&&` and `||`.
 #[derive(Debug)]
 pub(crate) struct AndOr {
-    /// What stands before the first does not matter.
-    pub pipelines: Vec<(Join, Pipeline)>,
+    pub first: Pipeline,
+    pub rest: Vec<(Join, Pipeline)>,
     /// Ended by `&`.
     pub is_background: bool,
+}
+
+impl AndOr {
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.first).chain(self.rest.iter().map(|(_, it)| it))
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +191,7 @@ impl Assignment {
             return Err(word);
         }
         let range = word.range;
-        let mut parts = word.parts.into_iter();
+        let mut parts = word.parts.into_vec().into_iter();
         let mut taken = None;
         for (place, part) in parts.by_ref().take(index).enumerate() {
             if let (true, PartKind::Subscript(inner)) = (subscript == Some(place), part.kind) {
@@ -206,7 +214,7 @@ impl Assignment {
             is_append,
             value: Word {
                 range: at..range.end,
-                parts: value,
+                parts: Parts::drained(&mut value),
             },
             range,
         })
@@ -252,7 +260,45 @@ pub(crate) struct Heredoc {
 #[derive(Debug)]
 pub(crate) struct Word {
     pub range: Range<usize>,
-    pub parts: Vec<Part>,
+    pub parts: Parts,
+}
+
+/// The pieces of a word. Most words have one, which takes no room of its own.
+#[derive(Debug)]
+pub(crate) enum Parts {
+    One(Part),
+    Many(Vec<Part>),
+}
+
+impl Parts {
+    /// Takes all out of `list`.
+    pub(super) fn drained(list: &mut Vec<Part>) -> Self {
+        match list.pop() {
+            Some(part) if list.is_empty() => Self::One(part),
+            last => {
+                list.extend(last);
+                Self::Many(std::mem::take(list))
+            }
+        }
+    }
+
+    fn into_vec(self) -> Vec<Part> {
+        match self {
+            Self::One(part) => vec![part],
+            Self::Many(parts) => parts,
+        }
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Part];
+
+    fn deref(&self) -> &[Part] {
+        match self {
+            Self::One(part) => std::slice::from_ref(part),
+            Self::Many(parts) => parts,
+        }
+    }
 }
 
 impl Word {
@@ -262,7 +308,7 @@ impl Word {
             PartKind::Text if !part.is_quoted => text.get(part.range.clone()),
             _ => None,
         };
-        match self.parts.as_slice() {
+        match &*self.parts {
             [part] => piece(part).map(Into::into),
             parts => parts
                 .iter()

@@ -1,7 +1,7 @@
 //! Reads words and their quotes. It must not expand anything.
 
 use super::cursor::{Parser, is_meta};
-use super::tree::{Part, PartKind, Word, is_name};
+use super::tree::{Part, PartKind, Parts, Word, is_name};
 
 /// Where a word stands, as far as that changes how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +26,7 @@ impl Parser<'_> {
     /// Reads one word.
     pub(super) fn word_at(&mut self, place: Place) -> Word {
         let start = self.here();
-        // Most words have one part.
-        let mut parts = Vec::with_capacity(1);
+        let mut parts = std::mem::take(&mut self.spare);
         let mut level = 0_usize;
         while let Some(byte) = self.peek() {
             match byte {
@@ -57,10 +56,12 @@ impl Parser<'_> {
                 _ => self.plain(start, &mut parts, place),
             }
         }
-        Word {
+        let word = Word {
             range: self.since(start),
-            parts,
-        }
+            parts: Parts::drained(&mut parts),
+        };
+        self.spare = parts;
+        word
     }
 
     /// Whether the character before this one is unquoted, of this word and one of `any`.

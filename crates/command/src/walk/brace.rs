@@ -49,7 +49,7 @@ pub(super) fn expand<'w>(text: &'w str, word: &'w Word) -> Expanded<'w> {
         return Expanded::TooMuch;
     }
     let mut atoms = Vec::new();
-    for part in &word.parts {
+    for part in word.parts.iter() {
         match plain(part) {
             Some(piece) => atoms.extend(piece.chars().map(Atom::Char)),
             None => atoms.push(Atom::Part(part)),

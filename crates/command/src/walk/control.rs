@@ -34,8 +34,8 @@ impl Walker<'_> {
     /// Follows a list whose last command decides what comes next.
     fn condition(&mut self, frame: &Rc<Frame>, list: &List, state: &mut State) -> Failure {
         let mut failure = None;
-        let mut pipelines = list.iter().flat_map(|it| &it.pipelines);
-        let first = pipelines.find_map(|(_, it)| it.commands.first())?;
+        let mut pipelines = list.iter().flat_map(AndOr::pipelines);
+        let first = pipelines.find_map(|it| it.commands.first())?;
         let range = frame.range(&first.range);
         self.deeper(&range, |it| {
             for and_or in list {
@@ -52,19 +52,18 @@ impl Walker<'_> {
     fn and_or(&mut self, frame: &Rc<Frame>, and_or: &AndOr, state: &mut State) -> Failure {
         if and_or.is_background {
             let mut inner = state.clone();
-            self.chain(frame, &and_or.pipelines, &mut inner);
+            self.chain(frame, and_or, &mut inner);
             return None;
         }
-        self.chain(frame, &and_or.pipelines, state)
+        self.chain(frame, and_or, state)
     }
 
     fn chain(
         &mut self,
         frame: &Rc<Frame>,
-        pipelines: &[(Join, Pipeline)],
+        AndOr { first, rest, .. }: &AndOr,
         state: &mut State,
     ) -> Failure {
-        let ((_, first), rest) = pipelines.split_first()?;
         let failure = self.pipeline(frame, first, state);
         if rest.is_empty() {
             return failure;

@@ -45,6 +45,7 @@ pub fn read(text: &str, setting: &Setting<'_>) -> Line {
     let script = parse(text, setting.shell);
     let mut walker = Walker::new(text, setting);
     walker.line.unknown.clone_from(&script.unknown);
+    walker.line.commands.reserve(script.command_count);
     walker.line.flagged = odd::flag(text);
     if let Some(at) = text.find('\0') {
         walker.unknown(at..at + 1, "a character that no argument can hold");

@@ -136,7 +136,7 @@ impl Walker<'_> {
             self.arithmetic(frame, subscript, state);
         }
         let is_array = matches!(
-            assignment.value.parts.as_slice(),
+            &*assignment.value.parts,
             [part] if matches!(part.kind, PartKind::Array(_))
         );
         let (word, value) = self.value(frame, &assignment.value, state);

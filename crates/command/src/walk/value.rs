@@ -64,7 +64,7 @@ impl Walker<'_> {
                 is_quoted,
                 kind: PartKind::Text,
             },
-        ] = word.parts.as_slice()
+        ] = &*word.parts
             && self.line.flagged.is_empty()
         {
             let text = frame.source(at);
@@ -99,7 +99,7 @@ impl Walker<'_> {
         }
         let mut fields = Fields::new(usage, self.shell);
         let mut is_start = true;
-        for part in &word.parts {
+        for part in word.parts.iter() {
             self.part(frame, part, is_start.then_some(word), state, &mut fields);
             is_start = false;
         }
@@ -237,7 +237,7 @@ impl Walker<'_> {
         word: &Word,
         state: &mut State,
     ) -> (line::Word, Value) {
-        let [part @ Part { kind, .. }] = word.parts.as_slice() else {
+        let [part @ Part { kind, .. }] = &*word.parts else {
             return self.value_of_many(frame, word, state);
         };
         if !matches!(
@@ -432,9 +432,10 @@ impl Walker<'_> {
         let [and_or] = list.as_slice() else {
             return Value::Unknown;
         };
-        let [(_, pipeline)] = and_or.pipelines.as_slice() else {
+        if !and_or.rest.is_empty() {
             return Value::Unknown;
-        };
+        }
+        let pipeline = &and_or.first;
         let is_alone = pipeline.commands.len() == 1;
         let Some(command) = pipeline.commands.last() else {
             return Value::Unknown;
