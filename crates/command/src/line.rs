@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What is known about where a text is read.
 #[derive(Debug, Clone, Copy)]
@@ -171,7 +172,7 @@ pub enum Class {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Directory {
     /// This one: absolute and without `.`, `..` or doubled slashes.
-    Known(String),
+    Known(Arc<str>),
     /// It cannot be told.
     Unknown,
 }

@@ -267,7 +267,9 @@ impl Reader<'_> {
 
     fn simple(&self, part: &Part, name: &str) -> Simple {
         let first = self.places.as_deref().and_then(<[String]>::first);
-        let directory = first.map_or(Directory::Unknown, |it| Directory::Known(it.clone()));
+        let directory = first.map_or(Directory::Unknown, |it| {
+            Directory::Known(it.as_str().into())
+        });
         let source = self.text.get(part.range.clone()).unwrap_or_default();
         let mut words = part.words.clone();
         if let Some(first) = words.first_mut()

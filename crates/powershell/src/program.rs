@@ -94,7 +94,12 @@ pub(crate) fn read(text: &str, words: &[Word], scene: Scene<'_>) -> Line {
     let mut line = read_at(text, words, first_place(scene), scene.home);
     if scene.places.is_none_or(|it| it.len() > 1) {
         for place in scene.places.unwrap_or_default().iter().skip(1) {
-            let other = read_at(text, words, Directory::Known(place.clone()), scene.home);
+            let other = read_at(
+                text,
+                words,
+                Directory::Known(place.as_str().into()),
+                scene.home,
+            );
             for mut touch in other.touches {
                 touch.is_certain = false;
                 let is_there = |it: &Touch| it.path == touch.path && it.mode == touch.mode;
@@ -109,7 +114,9 @@ pub(crate) fn read(text: &str, words: &[Word], scene: Scene<'_>) -> Line {
 
 fn first_place(scene: Scene<'_>) -> Directory {
     let first = scene.places.and_then(<[String]>::first);
-    first.map_or(Directory::Unknown, |it| Directory::Known(it.clone()))
+    first.map_or(Directory::Unknown, |it| {
+        Directory::Known(it.as_str().into())
+    })
 }
 
 fn read_at(text: &str, words: &[Word], at: Directory, home: Option<&str>) -> Line {
@@ -122,7 +129,7 @@ fn read_at(text: &str, words: &[Word], at: Directory, home: Option<&str>) -> Lin
     };
     let home = home.map(|it| rooted(&slashed(it)));
     let at = match at {
-        Directory::Known(path) => Directory::Known(rooted(&slashed(&path))),
+        Directory::Known(path) => Directory::Known(rooted(&slashed(&path)).into()),
         Directory::Unknown => Directory::Unknown,
     };
     let setting = Setting {
@@ -157,7 +164,9 @@ fn read_at(text: &str, words: &[Word], at: Directory, home: Option<&str>) -> Lin
     }
     for command in &mut line.commands {
         if let Directory::Known(path) = &mut command.directory {
-            unroot_text(path);
+            let mut text = path.to_string();
+            unroot_text(&mut text);
+            *path = text.into();
         }
     }
     line

@@ -156,7 +156,9 @@ impl Walker<'_> {
 
     fn directory(&self) -> Directory {
         let first = self.places.as_deref().and_then(<[String]>::first);
-        first.map_or(Directory::Unknown, |it| Directory::Known(it.clone()))
+        first.map_or(Directory::Unknown, |it| {
+            Directory::Known(it.as_str().into())
+        })
     }
 
     /// Nothing is known any more.

@@ -359,7 +359,7 @@ impl Report<'_> {
 
     fn command_as_json(&self, at: usize, simple: &Simple) -> Value {
         let directory = match &simple.directory {
-            Directory::Known(path) => Some(path),
+            Directory::Known(path) => Some(&**path),
             Directory::Unknown => None,
         };
         let via = simple.via.as_ref();

@@ -186,7 +186,7 @@ impl<'r> Applied<'r> {
     /// The working directory itself, as far as it is known.
     pub(super) fn directory(&self) -> TouchedPath {
         match &self.at {
-            Directory::Known(path) => TouchedPath::Exact(path.clone()),
+            Directory::Known(path) => TouchedPath::Exact(path.to_string()),
             Directory::Unknown => TouchedPath::Unknown("the directory is not known".to_owned()),
         }
     }
@@ -227,12 +227,12 @@ impl<'r> Applied<'r> {
             return;
         };
         let given = usize::from(self.has(Mark::Given));
-        let mut slots: Vec<(Slot, bool)> = slots.iter().skip(given).copied().collect();
+        let mut slots = slots.get(given..).unwrap_or_default();
         if self.has(Mark::Target) {
-            slots.truncate(1);
+            slots = slots.get(..1).unwrap_or(slots);
         }
         for (index, word) in operands.iter().enumerate() {
-            if let Some(slot) = slot_of(&slots, index, operands.len()) {
+            if let Some(slot) = slot_of(slots, index, operands.len()) {
                 self.value(slot, word);
                 // It may be several words, and the next of them stands where a file is written.
                 let is_many = !word.is_single

@@ -223,13 +223,13 @@ pub(crate) fn spellings(words: &[Word]) -> Vec<String> {
 impl Effects {
     /// Adds another reading of the same command.
     fn join(&mut self, other: Self, is_one: bool) {
-        self.inner.extend(other.inner);
-        let touches = other.touches.into_iter().map(|mut touch| {
+        add(&mut self.inner, other.inner);
+        let before = self.touches.len();
+        add(&mut self.touches, other.touches);
+        for touch in self.touches.iter_mut().skip(before) {
             touch.is_certain &= is_one;
-            touch
-        });
-        self.touches.extend(touches);
-        self.hosts.extend(other.hosts);
+        }
+        add(&mut self.hosts, other.hosts);
         self.class = self.class.max(other.class);
         self.is_told &= other.is_told;
         self.runs_project &= other.runs_project;
@@ -241,6 +241,15 @@ impl Effects {
             (Input::Code, _) | (_, Input::Code) => Input::Code,
             (Input::Script, Input::Script) => Input::Script,
         };
+    }
+}
+
+/// Adds `more` to `list`, as it is where there is nothing yet.
+fn add<T>(list: &mut Vec<T>, more: Vec<T>) {
+    if list.is_empty() {
+        *list = more;
+    } else {
+        list.extend(more);
     }
 }
 

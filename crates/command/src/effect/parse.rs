@@ -69,7 +69,7 @@ pub(super) fn readings<'w>(
     words: &'w [Word],
     grammar: &'static Grammar,
 ) -> (Vec<Reading<'w>>, bool) {
-    let mut open = vec![Reading {
+    let mut next = Some(Reading {
         grammar,
         switches: Vec::new(),
         marks: Marks::default(),
@@ -83,10 +83,11 @@ pub(super) fn readings<'w>(
         at: 1,
         are_options_over: false,
         is_sub_open: grammar.has_subs,
-    }];
+    });
+    let mut open = Vec::new();
     let mut done = Vec::with_capacity(1);
     let mut is_over = false;
-    while let Some(mut reading) = open.pop() {
+    while let Some(mut reading) = next {
         while let Some(word) = words.get(reading.at) {
             reading.at += 1;
             let takes_next = reading.step(word, words);
@@ -105,6 +106,7 @@ pub(super) fn readings<'w>(
             }
         }
         done.push(reading);
+        next = open.pop();
     }
     (done, is_over)
 }

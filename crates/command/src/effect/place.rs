@@ -70,7 +70,7 @@ fn below(text: &str, at: &Directory) -> TouchedPath {
 pub(super) fn absolute(text: &str, at: &Directory) -> Option<String> {
     let base = match at {
         _ if text.starts_with('/') => "",
-        Directory::Known(base) => base.as_str(),
+        Directory::Known(base) => base,
         Directory::Unknown => return None,
     };
     Some(join(base, text))
@@ -81,7 +81,7 @@ pub(super) fn moved(word: &Word, at: &Directory) -> Directory {
     if !word.is_known() {
         return Directory::Unknown;
     }
-    absolute(&word.text, at).map_or(Directory::Unknown, Directory::Known)
+    absolute(&word.text, at).map_or(Directory::Unknown, |path| Directory::Known(path.into()))
 }
 
 /// Whether a word of a program of which nothing is known looks like a path.
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_path_is_absolute_and_normal() {
-        let at = Directory::Known("/p/sub".to_owned());
+        let at = Directory::Known("/p/sub".into());
         assert_eq!(absolute("../a/./b//c", &at).unwrap(), "/p/a/b/c");
         assert_eq!(absolute("/../x", &at).unwrap(), "/x");
         assert_eq!(absolute("../../../..", &at).unwrap(), "/");
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_below_the_directory_before_its_first_wildcard() {
-        let at = Directory::Known("/p".to_owned());
+        let at = Directory::Known("/p".into());
         let glob = |text: &str| {
             path(
                 &Word {

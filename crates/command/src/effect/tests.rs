@@ -40,7 +40,7 @@ fn words(line: &str) -> Vec<Word> {
 }
 
 fn effects(line: &str) -> Effects {
-    of(&words(line), &Directory::Known("/p".to_owned()))
+    of(&words(line), &Directory::Known("/p".into()))
 }
 
 fn is_read_only(effects: &Effects) -> bool {

@@ -70,7 +70,7 @@ fn is_ours(part: &str, name: &str, kind: WordKind, at: &Directory) -> bool {
     }
     match at {
         Directory::Known(base) => place::absolute(part, at).is_some_and(|path| {
-            let below = path.strip_prefix(base.as_str());
+            let below = path.strip_prefix(&**base);
             below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         }),
         Directory::Unknown => false,
@@ -118,7 +118,7 @@ mod tests {
             kind,
             ..Word::literal(text, 0..0)
         };
-        changes(name, &value, &Directory::Known("/w".to_owned()))
+        changes(name, &value, &Directory::Known("/w".into()))
     }
 
     #[test]

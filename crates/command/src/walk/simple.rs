@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::control::Failure;
 use super::printed::takes_names;
@@ -212,7 +213,7 @@ impl Walker<'_> {
             via,
         } = parts;
         let directory = match state.places.as_deref() {
-            Some([place, ..]) => Directory::Known(place.to_string()),
+            Some([place, ..]) => Directory::Known(Arc::clone(place)),
             Some([]) | None => Directory::Unknown,
         };
         let dangerous = assignments
@@ -237,7 +238,7 @@ impl Walker<'_> {
             {
                 let others = others.to_vec();
                 for place in others {
-                    let other = effect::of(&words, &Directory::Known(place.to_string()));
+                    let other = effect::of(&words, &Directory::Known(place));
                     // One of the files is touched, so each counts as much as if it were the only one.
                     effects.touches.extend(other.touches);
                 }
@@ -400,7 +401,7 @@ impl Walker<'_> {
             return Some([crate::path::join("/", &word.text).into()].into());
         }
         let places = places.as_ref()?;
-        let mut found: Vec<Rc<str>> = places
+        let mut found: Vec<Arc<str>> = places
             .iter()
             .map(|place| crate::path::join(place, &word.text).into())
             .collect();

@@ -1,6 +1,7 @@
 //! What is known while a line runs: directories, variables, standard input. It must never know more than holds on every way to a place.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::line::Word;
 
@@ -87,7 +88,7 @@ pub(super) enum Stdin {
 }
 
 /// The directories the shell may be in; `None`: any.
-pub(super) type Places = Option<Rc<[Rc<str>]>>;
+pub(super) type Places = Option<Rc<[Arc<str>]>>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
@@ -274,7 +275,7 @@ impl State {
         let mut places = places.to_vec();
         for other in others.iter() {
             if !places.contains(other) {
-                places.push(Rc::clone(other));
+                places.push(Arc::clone(other));
             }
         }
         self.places = (places.len() <= PLACES_MAX).then(|| places.into());

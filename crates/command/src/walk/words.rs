@@ -1,6 +1,7 @@
 //! Follows one command whose words another reader has found. It must not read shell text that is not an argument.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::simple::Parts;
 use super::state::State;
@@ -18,7 +19,7 @@ pub fn read_words(text: &str, words: Vec<Word>, at: &Directory, setting: &Settin
     let mut walker = Walker::new(text, setting);
     let mut state = State::new(setting.directory);
     match at {
-        Directory::Known(path) => state.places = Some([path.as_str().into()].into()),
+        Directory::Known(path) => state.places = Some([Arc::clone(path)].into()),
         Directory::Unknown => state.places = None,
     }
     let parts = Parts {

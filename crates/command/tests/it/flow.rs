@@ -56,7 +56,7 @@ fn the_directory_is_followed_through_the_line() {
             .iter()
             .rfind(|command| command.program() == Some("end"))
             .unwrap();
-        let expected = expected.map_or(Directory::Unknown, |it| Directory::Known(it.to_owned()));
+        let expected = expected.map_or(Directory::Unknown, |it| Directory::Known(it.into()));
         if end.directory != expected {
             wrong.push(format!("{text:?}: {:?}", end.directory));
         }
