@@ -29,14 +29,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// How many of `words` name the command by the table: the longest row that fits counts, else it is one.
-fn arity(words: &[&str]) -> usize {
+/// How many words name the command `program rest` by the table: the longest row that fits counts, else it
+/// is one.
+fn arity(program: &str, rest: &[&str]) -> usize {
     let mut key = String::with_capacity(64);
-    let mut found = 1;
-    for (index, word) in words.iter().take(4).enumerate() {
-        if index > 0 {
-            key.push(' ');
-        }
+    key.push_str(program);
+    let mut found = TABLE.arity.get(program).copied().unwrap_or(1);
+    for word in rest.iter().take(3) {
+        key.push(' ');
         key.push_str(word);
         if let Some(count) = TABLE.arity.get(key.as_str()) {
             found = *count;
@@ -45,17 +45,18 @@ fn arity(words: &[&str]) -> usize {
     found
 }
 
-/// How many of `words` name the command by the grammars, and whether a rule for them would cover any
-/// program.
-fn depth(words: &[&str]) -> (usize, bool) {
-    let Some((mut at, _)) = words.first().and_then(|program| grammar::program(program)) else {
+/// How many words name the command `program rest` by the grammars, and whether a rule for them would cover
+/// any program.
+fn depth(program: &str, rest: &[&str]) -> (usize, bool) {
+    let Some((mut at, _)) = grammar::program(program) else {
         return (1, false);
     };
     let mut count = 1;
     // An interpreter whose first operand is no sub-command runs a file.
     while at.has_subs {
+        let sub = rest.get(count - 1).and_then(|word| grammar::sub(at, word));
         count += 1;
-        match words.get(count - 1).and_then(|word| grammar::sub(at, word)) {
+        match sub {
             Some(sub) => at = sub,
             None => return (count, at.hides()),
         }
@@ -83,7 +84,7 @@ fn pairs(words: &[&str]) -> usize {
 /// ` *`. `None` where such a rule would cover more than it says: too few words, an option or a
 /// character with a meaning among them, or a program that runs what its arguments say.
 pub fn prefix(words: &[&str]) -> Option<String> {
-    patterns(words, 0).into_iter().next()
+    patterns(words, 0)?.next()
 }
 
 /// Most words of a command that are looked at behind the first.
@@ -95,45 +96,40 @@ const LONGER_MAX: usize = 2;
 /// The patterns a saved reply could add for `words`, the widest first, each of the others one word
 /// longer. None of them covers more than it says, and none is wider than the name of the command.
 pub fn prefixes(words: &[&str]) -> Vec<String> {
-    patterns(words, LONGER_MAX)
+    patterns(words, LONGER_MAX).into_iter().flatten().collect()
 }
 
 /// The shortest pattern, and those that are up to `more` words longer.
-fn patterns(words: &[&str], more: usize) -> Vec<String> {
+fn patterns<'w>(words: &'w [&str], more: usize) -> Option<impl Iterator<Item = String> + 'w> {
     let start = pairs(words);
-    let (Some(program), Some(kept)) = (words.first(), words.get(1..start)) else {
-        return Vec::new();
-    };
+    let (program, kept) = words.get(..start)?.split_first()?;
     let rest = words.get(start..).unwrap_or_default();
     // No more words than these can name a command or stand in a rule.
-    let named: Vec<&str> = std::iter::once(*program)
-        .chain(rest.iter().copied().take(NAMED_MAX))
-        .collect();
-    let (depth, hides) = depth(&named);
-    if hides || !kept.iter().all(|word| is_plain(word)) {
-        return Vec::new();
+    let rest = rest.get(..NAMED_MAX).unwrap_or(rest);
+    let (depth, hides) = depth(program, rest);
+    if hides || !is_plain(program) || !kept.iter().all(|word| is_plain(word)) {
+        return None;
     }
-    let count = arity(&named).max(depth);
+    let count = arity(program, rest).max(depth);
     let is_operand = |word: &&&str| is_plain(word) && !word.starts_with('-');
-    let plain = 1 + named.iter().skip(1).take_while(is_operand).count();
-    if !is_plain(program) {
-        return Vec::new();
-    }
-    let patterns = (count..=plain.min(count + more)).filter_map(|count| {
-        let words = std::iter::once(program)
-            .chain(kept)
-            .chain(named.get(1..count)?);
-        Some(format!(
-            "{} *",
-            words.copied().collect::<Vec<&str>>().join(" ")
-        ))
+    let plain = 1 + rest.iter().take_while(is_operand).count();
+    let patterns = (count..=plain.min(count + more)).filter_map(move |count| {
+        let mut pattern = String::with_capacity(64);
+        pattern.push_str(program);
+        for word in kept.iter().chain(rest.get(..count - 1)?) {
+            pattern.push(' ');
+            pattern.push_str(word);
+        }
+        pattern.push_str(" *");
+        Some(pattern)
     });
-    patterns.collect()
+    Some(patterns)
 }
 
 fn is_plain(word: &str) -> bool {
-    !word.is_empty()
-        && !word.contains(|c: char| "*?[]\\".contains(c) || c.is_whitespace() || c.is_control())
+    let has_meaning =
+        |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\') || c.is_whitespace() || c.is_control();
+    !word.is_empty() && !word.contains(has_meaning)
 }
 
 #[cfg(test)]
@@ -181,7 +177,7 @@ mod tests {
             };
             let mut command: Vec<&str> = words.split(' ').collect();
             command.extend(["aa", "bb", "cc", "dd"]);
-            command.truncate(count.max(depth(&command).0) + 1);
+            command.truncate(count.max(depth(command[0], &command[1..]).0) + 1);
             let Some(rule) = prefix(&command) else {
                 let mut at = grammar::program(command[0]).unwrap().0;
                 for word in &command[1..] {

@@ -7,7 +7,10 @@ use crate::{Assignment, Class, Directory, Simple, Word, WordKind, prefix};
 /// written.
 fn needs_quotes(word: &Word) -> bool {
     let text = word.text.as_str();
-    word.kind != WordKind::Dynamic && (text.is_empty() || text.contains(char::is_whitespace))
+    // Hardly a word has such a byte, and most words have no other.
+    let may_be_blank = text.bytes().any(|byte| byte <= b' ' || !byte.is_ascii());
+    word.kind != WordKind::Dynamic
+        && (text.is_empty() || may_be_blank && text.contains(char::is_whitespace))
 }
 
 /// Programs of the shell that only tell the shell something.
@@ -89,35 +92,31 @@ impl Simple {
         let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
         let arguments = words.get(1..).unwrap_or_default();
         let canonical = self.canonical();
-        let mut found: Vec<String> = Vec::new();
-        let mut add = |spelling: String| {
-            if spelling != canonical && found.len() < OTHERS_MAX && !found.contains(&spelling) {
-                found.push(spelling);
-            }
-            found.len() < OTHERS_MAX
-        };
-        add(named(program, arguments.iter().copied()));
+        let mut found = Spellings::besides(&canonical);
+        found.add(base_name(program), arguments.iter().copied());
         if !has_options {
-            return found;
+            return found.list;
         }
         let starts = operand_starts(&words);
         if starts.len() * 3 >= OTHERS_MAX {
             // There is no room for all; those the program itself would see come first.
             for spelling in crate::effect::spellings(&self.words) {
-                add(spelling);
+                found.add(&spelling, []);
             }
         }
         for start in from_both_ends(&starts) {
             let operands = words.get(start..).unwrap_or_default();
             if start > 1 {
-                add(named(program, operands.iter().copied()));
+                found.add(base_name(program), operands.iter().copied());
             }
-            add(named(program, without_options(operands, Values::Kept)));
-            if !add(named(program, without_options(operands, Values::Dropped))) {
+            for values in [Values::Kept, Values::Dropped] {
+                found.add(base_name(program), without_options(operands, values));
+            }
+            if found.is_full() {
                 break;
             }
         }
-        found
+        found.list
     }
 
     /// Whether the program goes through directories and reads what it finds, hidden files too.
@@ -200,15 +199,42 @@ fn from_both_ends(list: &[usize]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A spelling with the program by its file name.
-fn named<'w>(program: &str, arguments: impl IntoIterator<Item = &'w str>) -> String {
-    let mut spelling = String::with_capacity(64);
-    spelling.push_str(base_name(program));
-    for argument in arguments {
-        spelling.push(' ');
-        spelling.push_str(argument);
+/// Spellings of one command, each once.
+struct Spellings<'c> {
+    canonical: &'c str,
+    list: Vec<String>,
+    /// Room for the next.
+    next: String,
+}
+
+impl<'c> Spellings<'c> {
+    /// Those that are not this one.
+    fn besides(canonical: &'c str) -> Self {
+        Self {
+            canonical,
+            list: Vec::new(),
+            next: String::with_capacity(canonical.len()),
+        }
     }
-    spelling
+
+    fn is_full(&self) -> bool {
+        self.list.len() >= OTHERS_MAX
+    }
+
+    fn add<'w>(&mut self, program: &str, arguments: impl IntoIterator<Item = &'w str>) {
+        if self.is_full() {
+            return;
+        }
+        self.next.clear();
+        self.next.push_str(program);
+        for argument in arguments {
+            self.next.push(' ');
+            self.next.push_str(argument);
+        }
+        if self.next != self.canonical && !self.list.contains(&self.next) {
+            self.list.push(self.next.clone());
+        }
+    }
 }
 
 fn is_option(word: &str) -> bool {

@@ -370,11 +370,9 @@ pub(crate) fn program(word: &str) -> Option<(&'static Grammar, bool)> {
         "/opt/homebrew/bin/",
     ];
     let base = base_name(word);
-    let is_placed = PLACES
-        .iter()
-        .any(|place| word.strip_prefix(place) == Some(base));
     if let Some(grammar) = TABLE.grammars.get(base) {
-        return Some((grammar, base == word || is_placed));
+        let is_placed = |place: &&str| word.strip_prefix(*place) == Some(base);
+        return Some((grammar, base == word || PLACES.iter().any(is_placed)));
     }
     let lower = base.to_ascii_lowercase();
     let lower = lower.strip_suffix(".exe").unwrap_or(&lower);

@@ -117,15 +117,16 @@ fn looks_like_option(text: &str) -> bool {
 
 /// Whether the word may be an option, or more words, when the command runs.
 pub(super) fn could_become_option(word: &Word) -> bool {
-    let starts_plainly = word
-        .text
-        .starts_with(|c: char| c.is_alphanumeric() || "./_@:=%".contains(c));
+    let starts_plainly = || {
+        let is_plain = |c: char| c.is_alphanumeric() || "./_@:=%".contains(c);
+        word.text.starts_with(is_plain)
+    };
     match word.kind {
         WordKind::Literal | WordKind::Known => false,
-        WordKind::Glob => !starts_plainly,
+        WordKind::Glob => !starts_plainly(),
         // A process substitution is always a name below `/dev/fd`.
         WordKind::Dynamic if is_process(word) => false,
-        WordKind::Dynamic => !word.is_single || !starts_plainly && !is_long_option(&word.text),
+        WordKind::Dynamic => !word.is_single || !starts_plainly() && !is_long_option(&word.text),
     }
 }
 
