@@ -168,14 +168,15 @@ pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
     };
     let (readings, is_over) = parse::readings(words, grammar);
     let is_one = readings.len() == 1;
-    let mut all = Effects {
-        class: Class::ReadOnly,
-        is_told: is_one && is_sure,
-        runs_project: is_sure,
-        ..Effects::ordinary()
-    };
-    for reading in &readings {
-        all.join(apply::apply(reading, words, at), is_one);
+    let mut effects = readings
+        .iter()
+        .map(|reading| apply::apply(reading, words, at));
+    let mut all = effects.next().unwrap_or_else(Effects::ordinary);
+    effects.for_each(|it| all.join(it));
+    all.is_told &= is_one && is_sure;
+    all.runs_project &= is_sure;
+    for touch in &mut all.touches {
+        touch.is_certain &= is_one;
     }
     if is_over {
         let why = "its options can be read in too many ways";
@@ -187,7 +188,7 @@ pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
     }
     if !is_sure {
         // Another program may stand under this name.
-        all.join(unknown(arguments, at), true);
+        all.join(unknown(arguments, at));
     }
     // Two readings find most things twice.
     if !(is_one && is_sure) {
@@ -222,13 +223,9 @@ pub(crate) fn spellings(words: &[Word]) -> Vec<String> {
 
 impl Effects {
     /// Adds another reading of the same command.
-    fn join(&mut self, other: Self, is_one: bool) {
+    fn join(&mut self, other: Self) {
         add(&mut self.inner, other.inner);
-        let before = self.touches.len();
         add(&mut self.touches, other.touches);
-        for touch in self.touches.iter_mut().skip(before) {
-            touch.is_certain &= is_one;
-        }
         add(&mut self.hosts, other.hosts);
         self.class = self.class.max(other.class);
         self.is_told &= other.is_told;

@@ -84,6 +84,10 @@ impl<'t> Parser<'t> {
 
     /// The next byte.
     pub(super) fn peek(&mut self) -> Option<u8> {
+        let byte = self.byte(self.pos)?;
+        if byte != b'\\' {
+            return Some(byte);
+        }
         self.pos = self.fold(self.pos);
         self.byte(self.pos)
     }
@@ -135,7 +139,7 @@ impl<'t> Parser<'t> {
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte);
         if is_next {
-            self.bump();
+            self.raw();
         }
         is_next
     }
