@@ -2,26 +2,22 @@
 
 /// `path` as seen from `directory`, without `.`, `..` and doubled slashes.
 pub(crate) fn join(directory: &str, path: &str) -> String {
-    let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
-    if path.split('/').all(is_plain)
-        && directory
-            .strip_prefix('/')
-            .is_some_and(|below| below.split('/').all(is_plain))
-    {
-        return [directory, "/", path].concat();
-    }
-    let mut segments: Vec<&str> = Vec::new();
+    let mut joined = String::with_capacity(directory.len() + 1 + path.len());
     let start = if path.starts_with('/') { "" } else { directory };
     for segment in start.split('/').chain(path.split('/')) {
         match segment {
             "" | "." => {}
-            ".." => {
-                segments.pop();
+            ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+            segment => {
+                joined.push('/');
+                joined.push_str(segment);
             }
-            segment => segments.push(segment),
         }
     }
-    format!("/{}", segments.join("/"))
+    if joined.is_empty() {
+        joined.push('/');
+    }
+    joined
 }
 
 /// Whether nothing can be learned from a file or harmed in it.

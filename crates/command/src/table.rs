@@ -1,10 +1,13 @@
 //! Tables whose keys are known when the program is built. It must not take a key that a line chose.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// What stands for each of a few fixed words.
 pub(crate) type Table<V> = HashMap<&'static str, V, BuildHasherDefault<Fnv>>;
+
+/// A few fixed words.
+pub(crate) type Set = HashSet<&'static str, BuildHasherDefault<Fnv>>;
 
 /// FNV-1a. It is fast for short words and no shield against chosen ones, which no table holds.
 #[derive(Debug)]

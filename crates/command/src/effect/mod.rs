@@ -250,9 +250,19 @@ fn add<T>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
+/// So many things are sooner compared with each other than hashed.
+const FEW: usize = 16;
+
 /// Takes out what equals something before it.
 pub(crate) fn unique<T: Eq + Hash>(list: &mut Vec<T>) {
-    if list.len() < 2 {
+    if list.len() <= FEW {
+        let mut kept = Vec::with_capacity(list.len());
+        for it in list.drain(..) {
+            if !kept.contains(&it) {
+                kept.push(it);
+            }
+        }
+        *list = kept;
         return;
     }
     let mut seen = HashSet::with_capacity(list.len());

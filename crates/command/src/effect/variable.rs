@@ -1,10 +1,10 @@
 //! Variables that change what programs do, as data. It must not know which program is run.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::place;
 use crate::line::{Assignment, Directory, Word, WordKind};
+use crate::table;
 
 /// What a value changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +20,10 @@ pub(crate) enum Changes {
 
 /// Whether setting the variable changes what is looked up, loaded or run.
 pub fn is_dangerous_variable(name: &str) -> bool {
-    let fits = |pattern: &&str| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(end), _) => name.ends_with(end),
-        (_, Some(start)) => name.starts_with(start),
-        _ => name == *pattern,
-    };
-    !TABLE.harmless.contains(&name) && TABLE.dangerous.iter().any(fits)
+    let is_listed = TABLE.dangerous.contains(name)
+        || TABLE.starts.iter().any(|start| name.starts_with(start))
+        || TABLE.ends.iter().any(|end| name.ends_with(end));
+    is_listed && !TABLE.harmless.contains(&name)
 }
 
 /// What setting a variable to this value changes for a program that runs in `at`.
@@ -86,9 +84,12 @@ pub(crate) fn changes_of(assignment: &Assignment, at: &Directory) -> Changes {
 #[derive(Debug, Default)]
 struct Table {
     harmless: Vec<&'static str>,
-    values: HashMap<&'static str, Vec<&'static str>>,
+    values: table::Table<Vec<&'static str>>,
     folders: Vec<&'static str>,
-    dangerous: Vec<&'static str>,
+    dangerous: table::Set,
+    /// How dangerous names start, and how they end.
+    starts: Vec<&'static str>,
+    ends: Vec<&'static str>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -102,8 +103,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             table.values.insert(name, words.collect());
         } else if let Some(name) = line.strip_prefix('@') {
             table.folders.push(name);
+        } else if let Some(end) = line.strip_prefix('*') {
+            table.ends.push(end);
+        } else if let Some(start) = line.strip_suffix('*') {
+            table.starts.push(start);
         } else {
-            table.dangerous.push(line);
+            table.dangerous.insert(line);
         }
     }
     table

@@ -198,14 +198,15 @@ impl Fields {
 
     /// Adds the words to `values`.
     pub(super) fn finish(mut self, range: &Range<usize>, values: &mut Vec<line::Word>) {
-        self.next();
-        for field in self.done {
+        if self.last.is_there && self.done.len() == FIELDS_MAX {
+            self.last = Field::default();
+            self.last.push_unknown("", false);
+        }
+        let last = Some(self.last).filter(|it| it.is_there);
+        for field in self.done.into_iter().chain(last) {
             if values.len() < FIELDS_MAX * 16 {
                 values.push(field.finish(range.clone()));
             }
-        }
-        if self.last.is_there {
-            values.push(self.last.finish(range.clone()));
         }
     }
 }

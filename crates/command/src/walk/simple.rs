@@ -298,7 +298,10 @@ impl Walker<'_> {
             Some(_) => words.get(1..).unwrap_or_default().to_vec(),
             None => Vec::new(),
         };
-        let sets: Vec<Word> = assignments.iter().map(assigned).collect();
+        let sets: Vec<Word> = match effects.inner.as_slice() {
+            [] => Vec::new(),
+            _ => assignments.iter().map(assigned).collect(),
+        };
         self.line.commands.push(Simple {
             range: range.clone(),
             source,
