@@ -175,7 +175,8 @@ pub(crate) fn changes_lookup(it: &Assignment, words: &[Word], at: &Directory) ->
 
 /// The last part of a path.
 pub(crate) fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    let slash = program.bytes().rposition(|byte| byte == b'/');
+    slash.map_or(program, |at| program.get(at + 1..).unwrap_or(program))
 }
 
 /// Adds a blank behind what stands there.

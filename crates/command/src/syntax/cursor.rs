@@ -27,6 +27,8 @@ pub(super) struct Parser<'t> {
     pub unknown: Vec<Unknown>,
     /// Empty, with room for the parts of the next word.
     pub spare: Vec<Part>,
+    /// The keyword that was last looked for, and where.
+    pub looked_for: Option<(usize, Option<&'static str>)>,
     /// How many simple commands were read.
     pub command_count: usize,
     pub pos: usize,
@@ -57,6 +59,7 @@ impl<'t> Parser<'t> {
             pending: Vec::new(),
             unknown: Vec::new(),
             spare: Vec::new(),
+            looked_for: None,
             command_count: 0,
             pos: 0,
             end: text.len(),
@@ -71,6 +74,7 @@ impl<'t> Parser<'t> {
     /// Reads no further than `end`. Returns where it would have read to.
     pub(super) fn stop_at(&mut self, end: usize) -> usize {
         self.bytes = self.text.as_bytes().get(..end).unwrap_or_default();
+        self.looked_for = None;
         std::mem::replace(&mut self.end, end)
     }
 
@@ -183,13 +187,15 @@ impl<'t> Parser<'t> {
 
     /// Skips blanks and a comment.
     pub(super) fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t')) {
-            self.pos += 1;
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.pos += 1,
+                Some(b'#') => break,
+                _ => return,
+            }
         }
-        if self.peek() == Some(b'#') {
-            let rest = self.text.get(self.pos..self.end).unwrap_or_default();
-            self.pos = rest.find('\n').map_or(self.end, |at| self.pos + at);
-        }
+        let rest = self.text.get(self.pos..self.end).unwrap_or_default();
+        self.pos = rest.find('\n').map_or(self.end, |at| self.pos + at);
     }
 
     /// Skips blanks, comments and newlines, and the here-documents that start after those.

@@ -81,12 +81,13 @@ impl Parser<'_> {
     }
 
     fn name(&mut self) -> String {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let mut name = String::new();
-        while let Some(byte) = self.peek()
-            && (byte.is_ascii_alphanumeric() || byte == b'_')
-        {
-            name.push(byte.into());
-            self.bump();
+        while self.peek().is_some_and(|byte| is_part(&byte)) {
+            let rest = self.text.get(self.pos..self.end).unwrap_or_default();
+            let length = rest.bytes().take_while(is_part).count();
+            name.push_str(rest.get(..length).unwrap_or_default());
+            self.jump(self.pos + length);
         }
         name
     }

@@ -26,6 +26,17 @@ impl Parser<'_> {
         if !b"![]{}cdefistuw".contains(&first) {
             return None;
         }
+        if let Some((at, found)) = self.looked_for
+            && at == self.pos
+        {
+            return found;
+        }
+        let found = self.whole_keyword();
+        self.looked_for = Some((self.pos, found));
+        found
+    }
+
+    fn whole_keyword(&self) -> Option<&'static str> {
         let mut word = [0; 8];
         let mut length = 0;
         let mut at = self.pos;

@@ -57,7 +57,13 @@ impl Parser<'_> {
             }
             let word = self.word_at(Place::Assignment);
             match Assignment::of(self.text, word) {
-                Ok(assignment) => simple.assignments.push(assignment),
+                Ok(assignment) => {
+                    // Most commands that have any have one.
+                    if simple.assignments.is_empty() {
+                        simple.assignments.reserve_exact(1);
+                    }
+                    simple.assignments.push(assignment);
+                }
                 Err(word) => {
                     let is_late = !simple.assignments.is_empty() || !redirects.is_empty();
                     if let Some(plain) = word.plain(self.text) {

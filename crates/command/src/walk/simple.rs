@@ -8,7 +8,7 @@ use super::control::Failure;
 use super::printed::takes_names;
 use super::state::{Places, State, Stdin, Value};
 use super::{Frame, Walker};
-use crate::effect::{self, Effects, Inner, Input, Move};
+use crate::effect::{self, Inner, Input, Move};
 use crate::line::{
     Assignment, Class, Directory, Opaque, Redirect, RedirectOp, Shell, Simple, Via, Word, WordKind,
 };
@@ -223,27 +223,22 @@ impl Walker<'_> {
             range: it.range.clone(),
             why: format!("setting `{}` changes what programs do", it.name),
         });
-        let mut effects = Effects::ordinary();
+        let mut effects = effect::of(&words, &directory);
         if words.is_empty() {
             effects.is_told = true;
-            effects.class = if dangerous.is_some() {
-                Class::Ordinary
-            } else {
-                Class::ReadOnly
-            };
-        } else {
-            effects = effect::of(&words, &directory);
-            if let Some([_, others @ ..]) = state.places.as_deref()
-                && !effects.touches.is_empty()
-            {
-                let others = others.to_vec();
-                for place in others {
-                    let other = effect::of(&words, &Directory::Known(place));
-                    // One of the files is touched, so each counts as much as if it were the only one.
-                    effects.touches.extend(other.touches);
-                }
-                effect::unique(&mut effects.touches);
+            if dangerous.is_none() {
+                effects.class = Class::ReadOnly;
             }
+        } else if let Some([_, others @ ..]) = state.places.as_deref()
+            && !effects.touches.is_empty()
+        {
+            let others = others.to_vec();
+            for place in others {
+                let other = effect::of(&words, &Directory::Known(place));
+                // One of the files is touched, so each counts as much as if it were the only one.
+                effects.touches.extend(other.touches);
+            }
+            effect::unique(&mut effects.touches);
         }
         let stdin = redirects_stdin(&redirects).unwrap_or_else(|| state.stdin.clone());
         let found = match &stdin {
