@@ -2,6 +2,9 @@
 
 /// `path` as seen from `directory`, without `.`, `..` and doubled slashes.
 pub(crate) fn join(directory: &str, path: &str) -> String {
+    if is_normal(path) && directory.strip_prefix('/').is_some_and(is_normal) {
+        return [directory, "/", path].concat();
+    }
     let mut joined = String::with_capacity(directory.len() + 1 + path.len());
     let start = if path.starts_with('/') { "" } else { directory };
     for segment in start.split('/').chain(path.split('/')) {
@@ -18,6 +21,15 @@ pub(crate) fn join(directory: &str, path: &str) -> String {
         joined.push('/');
     }
     joined
+}
+
+/// Whether the path is relative and surely has no `.`, `..` and doubled slash in it, nor a slash at its end.
+fn is_normal(path: &str) -> bool {
+    let is_odd = |pair: &[u8]| matches!(pair, [b'/', b'/' | b'.']);
+    !path.is_empty()
+        && !path.starts_with(['/', '.'])
+        && !path.ends_with('/')
+        && !path.as_bytes().windows(2).any(is_odd)
 }
 
 /// Whether nothing can be learned from a file or harmed in it.

@@ -306,6 +306,13 @@ impl Grammar {
         }
     }
 
+    /// The option that is one letter behind a dash.
+    pub(super) fn letter(&self, letter: char) -> Option<&Switch> {
+        let name = [b'-', u8::try_from(letter).ok()?];
+        // No option is a letter beyond ASCII: that is no text.
+        self.switches.get(std::str::from_utf8(&name).ok()?)
+    }
+
     /// Whether a rule for all its uses would cover any program: its operands are code, or a command.
     pub(crate) fn hides(&self) -> bool {
         let is_code = |slot: &Slot| {

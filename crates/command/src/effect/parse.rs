@@ -278,12 +278,9 @@ impl<'w> Reading<'w> {
             return false;
         }
         let mut at = 1;
-        let mut name = String::with_capacity(5);
         while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
-            name.clear();
-            name.extend(['-', letter]);
             at += letter.len_utf8();
-            let Some(switch) = grammar.switches.get(name.as_str()) else {
+            let Some(switch) = grammar.letter(letter) else {
                 return self.unlisted(word);
             };
             let has_rest = at < text.len();
@@ -309,8 +306,7 @@ impl<'w> Reading<'w> {
         let grammar = self.grammar;
         for letter in word.text.chars() {
             let bare = grammar.switches.get(letter.to_string().as_str());
-            let dashed: String = ['-', letter].iter().collect();
-            let Some(switch) = bare.or_else(|| grammar.switches.get(dashed.as_str())) else {
+            let Some(switch) = bare.or_else(|| grammar.letter(letter)) else {
                 return self.unlisted(word);
             };
             self.take(switch, word, None, words);

@@ -10,7 +10,8 @@ use super::state::{Places, State, Stdin, Value};
 use super::{Frame, Walker};
 use crate::effect::{self, Inner, Input, Move};
 use crate::line::{
-    Assignment, Class, Directory, Opaque, Redirect, RedirectOp, Shell, Simple, Via, Word, WordKind,
+    Assignment, Class, Directory, Mode, Opaque, Redirect, RedirectOp, Shell, Simple, Touch, Via,
+    Word, WordKind,
 };
 use crate::spelling::changes_lookup;
 use crate::syntax::{self, Command, PartKind};
@@ -232,13 +233,16 @@ impl Walker<'_> {
         } else if let Some([_, others @ ..]) = state.places.as_deref()
             && !effects.touches.is_empty()
         {
-            let others = others.to_vec();
             for place in others {
-                let other = effect::of(&words, &Directory::Known(place));
+                let other = effect::of(&words, &Directory::Known(Arc::clone(place)));
                 // One of the files is touched, so each counts as much as if it were the only one.
                 effects.touches.extend(other.touches);
             }
-            effect::unique(&mut effects.touches);
+            // Where each stands behind the one before, none is there twice.
+            let place = |it: &Touch| (it.range.start, it.mode == Mode::Write);
+            if !effects.touches.is_sorted_by(|a, b| place(a) < place(b)) {
+                effect::unique(&mut effects.touches);
+            }
         }
         let stdin = redirects_stdin(&redirects).unwrap_or_else(|| state.stdin.clone());
         let found = match &stdin {
