@@ -129,7 +129,8 @@ fn patterns<'w>(words: &'w [&str], more: usize) -> Option<impl Iterator<Item = S
 fn is_plain(word: &str) -> bool {
     let has_meaning =
         |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\') || c.is_whitespace() || c.is_control();
-    !word.is_empty() && !word.contains(has_meaning)
+    !word.is_empty()
+        && (word.bytes().all(|byte| byte.is_ascii_alphanumeric()) || !word.contains(has_meaning))
 }
 
 #[cfg(test)]

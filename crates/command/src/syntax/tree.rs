@@ -191,30 +191,33 @@ impl Assignment {
             return Err(word);
         }
         let range = word.range;
-        let mut parts = word.parts.into_vec().into_iter();
         let mut taken = None;
-        for (place, part) in parts.by_ref().take(index).enumerate() {
-            if let (true, PartKind::Subscript(inner)) = (subscript == Some(place), part.kind) {
-                taken = Some(inner);
+        let cut = |part: Part| {
+            let range = at..part.range.end;
+            (!range.is_empty()).then_some(Part { range, ..part })
+        };
+        let value = match word.parts {
+            Parts::One(part) => cut(part).map_or_else(|| Parts::Many(Vec::new()), Parts::One),
+            Parts::Many(parts) => {
+                let mut parts = parts.into_iter();
+                for (place, part) in parts.by_ref().take(index).enumerate() {
+                    if let (true, PartKind::Subscript(inner)) =
+                        (subscript == Some(place), part.kind)
+                    {
+                        taken = Some(inner);
+                    }
+                }
+                let first = parts.next().and_then(cut);
+                Parts::drained(&mut first.into_iter().chain(parts).collect())
             }
-        }
-        let mut value = Vec::new();
-        if let Some(part) = parts.next()
-            && at < part.range.end
-        {
-            value.push(Part {
-                range: at..part.range.end,
-                ..part
-            });
-        }
-        value.extend(parts);
+        };
         Ok(Self {
             name,
             subscript: taken,
             is_append,
             value: Word {
                 range: at..range.end,
-                parts: Parts::drained(&mut value),
+                parts: value,
             },
             range,
         })
@@ -279,13 +282,6 @@ impl Parts {
                 list.extend(last);
                 Self::Many(std::mem::take(list))
             }
-        }
-    }
-
-    fn into_vec(self) -> Vec<Part> {
-        match self {
-            Self::One(part) => vec![part],
-            Self::Many(parts) => parts,
         }
     }
 }

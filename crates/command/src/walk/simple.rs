@@ -58,7 +58,7 @@ impl Walker<'_> {
         );
         let (touches, hosts) = (self.line.touches.len(), self.line.hosts.len());
         let redirects = self.redirects(frame, &command.redirects, state);
-        let mut assignments = Vec::new();
+        let mut assignments = Vec::with_capacity(simple.assignments.len());
         let is_command = !words.is_empty();
         let mut values = Vec::new();
         for assignment in &simple.assignments {
