@@ -1,26 +1,53 @@
 //! The grammars of programs as data: what `data/programs` says, ready to be looked up. It must not look at a command.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::Place;
+use super::{Place, load};
 use crate::line::Class;
 use crate::spelling::base_name;
 use crate::table;
 
+/// One file of grammars. It is read when one of its programs is first asked for: all of them take
+/// milliseconds, and a line needs few.
+#[derive(Debug)]
+struct File {
+    text: &'static str,
+    table: OnceLock<Table>,
+}
+
+impl File {
+    const fn new(text: &'static str) -> Self {
+        let table = OnceLock::new();
+        Self { text, table }
+    }
+
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| Table::read(self.text))
+    }
+}
+
 /// The files, in no order that matters. `data/programs/README.md` tells the format.
-const FILES: &[&str] = &[
-    include_str!("../../data/programs/build.txt"),
-    include_str!("../../data/programs/code.txt"),
-    include_str!("../../data/programs/container.txt"),
-    include_str!("../../data/programs/files.txt"),
-    include_str!("../../data/programs/git.txt"),
-    include_str!("../../data/programs/network.txt"),
-    include_str!("../../data/programs/package.txt"),
-    include_str!("../../data/programs/shell.txt"),
-    include_str!("../../data/programs/system.txt"),
-    include_str!("../../data/programs/text.txt"),
-    include_str!("../../data/programs/wrapper.txt"),
+static FILES: [File; 11] = [
+    File::new(include_str!("../../data/programs/build.txt")),
+    File::new(include_str!("../../data/programs/code.txt")),
+    File::new(include_str!("../../data/programs/container.txt")),
+    File::new(include_str!("../../data/programs/files.txt")),
+    File::new(include_str!("../../data/programs/git.txt")),
+    File::new(include_str!("../../data/programs/network.txt")),
+    File::new(include_str!("../../data/programs/package.txt")),
+    File::new(include_str!("../../data/programs/shell.txt")),
+    File::new(include_str!("../../data/programs/system.txt")),
+    File::new(include_str!("../../data/programs/text.txt")),
+    File::new(include_str!("../../data/programs/wrapper.txt")),
 ];
+
+/// The file that tells of each program.
+static PROGRAMS: LazyLock<table::Table<&'static File>> = LazyLock::new(|| {
+    let named = FILES
+        .iter()
+        .flat_map(|file| load::names(file.text).map(move |name| (name, file)));
+    named.filter(|(name, _)| !name.contains(' ')).collect()
+});
 
 /// What a value or an operand is to its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,8 +275,8 @@ pub(crate) struct Grammar {
     pub is_strict: bool,
     /// Whether the first operand is a sub-command.
     pub(crate) has_subs: bool,
-    /// The names of the grammars of its sub-commands.
-    pub subs: table::Table<&'static str>,
+    /// The grammars of its sub-commands.
+    pub subs: table::Table<Grammar>,
     /// Whether the options stand before and behind the sub-command.
     pub is_everywhere: bool,
     /// Whether it does something also when it has no operand, which is then worth this class.
@@ -348,22 +375,19 @@ impl Grammar {
     }
 }
 
-/// All grammars by the words that name them.
+/// The grammars of a file by the words that name them.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// Those of programs, with their sub-commands in them once all is read.
     pub(super) grammars: table::Table<Grammar>,
     /// What could not be read. Empty, which a test holds.
     pub(super) faults: Vec<String>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table::default();
-    for file in FILES {
-        table.load(file);
-    }
-    table.finish();
-    table
-});
+/// The grammar of the program of this name.
+fn named(program: &str) -> Option<&'static Grammar> {
+    PROGRAMS.get(program)?.table().grammars.get(program)
+}
 
 /// The grammar of a program, and whether it is surely this program that would be found under the name:
 /// not `./cat`, `CAT` or `python3.12`.
@@ -377,29 +401,26 @@ pub(crate) fn program(word: &str) -> Option<(&'static Grammar, bool)> {
         "/opt/homebrew/bin/",
     ];
     let base = base_name(word);
-    if let Some(grammar) = TABLE.grammars.get(base) {
+    if let Some(grammar) = named(base) {
         let is_placed = |place: &&str| word.strip_prefix(*place) == Some(base);
         return Some((grammar, base == word || PLACES.iter().any(is_placed)));
     }
     let lower = base.to_ascii_lowercase();
     let lower = lower.strip_suffix(".exe").unwrap_or(&lower);
     let unversioned = lower.trim_end_matches(|c: char| c.is_ascii_digit() || "._-".contains(c));
-    let found = TABLE
-        .grammars
-        .get(lower)
-        .or_else(|| TABLE.grammars.get(unversioned));
+    let found = named(lower).or_else(|| named(unversioned));
     found.map(|grammar| (grammar, false))
 }
 
 /// The grammar of a sub-command.
-pub(crate) fn sub(of: &Grammar, word: &str) -> Option<&'static Grammar> {
-    TABLE.grammars.get(of.subs.get(word)?)
+pub(crate) fn sub(of: &'static Grammar, word: &str) -> Option<&'static Grammar> {
+    of.subs.get(word)
 }
 
 /// The names of all grammars.
 #[cfg(test)]
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLE.grammars.keys().copied()
+    FILES.iter().flat_map(|file| load::names(file.text))
 }
 
 #[cfg(test)]
@@ -408,22 +429,31 @@ mod tests {
 
     #[test]
     fn every_line_of_the_grammars_is_understood() {
-        assert_eq!(TABLE.faults, Vec::<String>::new());
+        for file in &FILES {
+            assert_eq!(file.table().faults, Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn every_grammar_is_found_and_stands_in_one_file_alone() {
+        let mut names: Vec<&str> = names().collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for name in names {
+            let mut words = name.split(' ');
+            let program = named(words.next().unwrap()).unwrap();
+            let found = words.try_fold(program, sub);
+            assert_eq!(found.map(|it| it.name), Some(name));
+        }
     }
 
     #[test]
     fn there_are_grammars_for_many_programs() {
-        let programs = TABLE
-            .grammars
-            .keys()
-            .filter(|name| !name.contains(' '))
-            .count();
+        let programs = names().filter(|name| !name.contains(' ')).count();
         assert!(programs >= 80, "{programs}");
-        let subs = TABLE
-            .grammars
-            .keys()
-            .filter(|name| name.starts_with("git "))
-            .count();
+        let subs = names().filter(|name| name.starts_with("git ")).count();
         assert!(subs >= 30, "{subs}");
     }
 
@@ -447,7 +477,7 @@ mod tests {
     /// stands for code.
     #[test]
     fn a_sub_command_is_named_by_plain_words() {
-        for name in TABLE.grammars.keys() {
+        for name in names() {
             assert!(
                 name.split(' ')
                     .all(|word| !word.is_empty() && !word.starts_with('-')),

@@ -6,26 +6,53 @@ use super::grammar::{Grammar, Mark, Slot, Style, Switch, Table, Told};
 use super::{Input, Place};
 use crate::line::Class;
 
+/// A line without the remark behind it.
+fn without_remark(line: &'static str) -> &'static str {
+    line.split_once(" #").map_or(line, |(line, _)| line)
+}
+
+/// The lines that say something.
+fn statements(file: &'static str) -> impl Iterator<Item = &'static str> {
+    file.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(without_remark)
+        .filter(|line| !line.trim().is_empty())
+}
+
+/// What a line at the margin names.
+fn named(line: &'static str) -> impl Iterator<Item = &'static str> {
+    line.split(',').map(str::trim)
+}
+
+/// The words that name the grammars of a file.
+pub(super) fn names(file: &'static str) -> impl Iterator<Item = &'static str> {
+    let is_name = |line: &&str| !line.is_empty() && !line.starts_with([' ', '#']);
+    file.lines()
+        .filter(is_name)
+        .map(without_remark)
+        .flat_map(named)
+}
+
 impl Table {
-    pub(super) fn load(&mut self, file: &'static str) {
+    pub(super) fn read(file: &'static str) -> Self {
+        let mut table = Self::default();
         let mut names: Vec<&'static str> = Vec::new();
         let mut body = Grammar::new("");
-        let lines = file
-            .lines()
-            .map(|line| line.split(" #").next().unwrap_or_default());
-        for line in lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        for line in statements(file) {
             if line.starts_with(' ') {
-                if self.statement(&mut body, line.trim()).is_none() {
+                if table.statement(&mut body, line.trim()).is_none() {
                     let name = names.first().unwrap_or(&"");
-                    self.faults.push(format!("{name}: {line}"));
+                    table.faults.push(format!("{name}: {line}"));
                 }
             } else {
-                self.add(&names, &body);
-                names = line.split(',').map(str::trim).collect();
+                table.add(&names, &body);
+                names = named(line).collect();
                 body = Grammar::new("");
             }
         }
-        self.add(&names, &body);
+        table.add(&names, &body);
+        table.finish();
+        table
     }
 
     fn add(&mut self, names: &[&'static str], body: &Grammar) {
@@ -105,10 +132,10 @@ impl Table {
     }
 
     /// What follows from all lines together.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self) {
         let names: Vec<&'static str> = self.grammars.keys().copied().collect();
         for name in &names {
-            let Some((parent, child)) = name.rsplit_once(' ') else {
+            let Some((parent, _)) = name.rsplit_once(' ') else {
                 continue;
             };
             let Some(parent) = self.grammars.get_mut(parent) else {
@@ -116,23 +143,22 @@ impl Table {
                 continue;
             };
             parent.has_subs = true;
-            parent.subs.insert(child, name);
         }
         let mut by_depth = names;
-        by_depth.sort_by_key(|name| name.matches(' ').count());
-        for name in by_depth {
+        by_depth.sort_by_cached_key(|name| name.matches(' ').count());
+        for name in &by_depth {
             let above = name
                 .rsplit_once(' ')
                 .and_then(|(above, _)| self.grammars.get(above));
-            let inherited = above.filter(|above| above.is_everywhere).cloned();
+            let inherited = above.filter(|above| above.is_everywhere);
+            let inherited = inherited.map(|above| Arc::clone(&above.switches));
             let Some(grammar) = self.grammars.get_mut(name) else {
                 continue;
             };
-            if let Some(above) = inherited {
+            if let Some(switches) = inherited {
                 grammar.is_everywhere = true;
                 // `--version` and its like stand for the program alone.
-                let kept = above
-                    .switches
+                let kept = switches
                     .iter()
                     .filter(|(_, switch)| !switch.has(Mark::Looks));
                 let switches = Arc::make_mut(&mut grammar.switches);
@@ -147,6 +173,15 @@ impl Table {
                     .switches
                     .values()
                     .any(|switch| switch.is_dangerous(class));
+        }
+        // Each sub-command goes into the grammar above it, the deepest first.
+        for name in by_depth.iter().rev() {
+            if let Some((parent, child)) = name.rsplit_once(' ')
+                && let Some(grammar) = self.grammars.remove(name)
+                && let Some(parent) = self.grammars.get_mut(parent)
+            {
+                parent.subs.insert(child, grammar);
+            }
         }
     }
 }
