@@ -15,12 +15,14 @@ use std::path::PathBuf;
 mod linux;
 #[cfg(any(not(target_os = "linux"), test))]
 mod none;
+mod seatbelt;
 mod toolchain;
 
 #[cfg(target_os = "linux")]
 pub use linux::{Child, Launcher, run_if_helper};
 #[cfg(not(target_os = "linux"))]
 pub use none::{Child, Launcher, run_if_helper};
+pub use seatbelt::seatbelt_profile;
 pub use toolchain::{system_readable, toolchain_links, toolchain_readable};
 
 /// The descriptor a command writes its output to.
