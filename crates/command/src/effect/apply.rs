@@ -267,6 +267,20 @@ impl<'r> Applied<'r> {
                 self.touch(word, Mode::Read, true);
                 self.write(word);
             }
+            Slot::Paged
+                if word.text.starts_with('+') || !word.is_known() && word.text.starts_with('$') =>
+            {
+                let is_place = |text: &str| {
+                    !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric())
+                };
+                if word.is_known() && word.text.strip_prefix('+').is_some_and(is_place) {
+                    return;
+                }
+                self.hide(word, "it may be a command of the pager");
+            }
+            Slot::Paged => {
+                self.touch(word, Mode::Read, true);
+            }
             Slot::Into => self.into(word),
             Slot::Packed => self.packed(word),
             Slot::Linked => self.linked(word),

@@ -58,6 +58,8 @@ pub(crate) enum Slot {
     Read,
     /// A file that is written.
     Write,
+    /// A file that is read, or behind `+` a command of a pager.
+    Paged,
     /// A file that is read and written.
     Both,
     /// A file that is written, or a directory in which each of the other operands gets a name.

@@ -226,6 +226,7 @@ fn slot(name: &str) -> Option<Slot> {
         "read" => Slot::Read,
         "write" => Slot::Write,
         "both" => Slot::Both,
+        "paged" => Slot::Paged,
         "into" => Slot::Into,
         "packed" => Slot::Packed,
         "linked" => Slot::Linked,

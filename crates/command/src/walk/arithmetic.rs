@@ -65,7 +65,7 @@ impl Walker<'_> {
         range: &Range<usize>,
         state: &mut State,
     ) -> bool {
-        let mut is_safe = !text.contains(['`', '\'']);
+        let mut is_safe = !text.contains(['`', '\'', '$']);
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '#' | '@');
         for word in text.split(|c: char| !is_part(c)) {
             if !is_name(word) {

@@ -211,6 +211,11 @@ impl Walker<'_> {
                 Some((variable, value)) => (variable, Some(value)),
                 None => (word.text.as_str(), None),
             };
+            // SECURITY: a list in quotes is read again, subscripts too.
+            let is_list = value.is_some_and(|value| value.starts_with('('));
+            if is_list && word.text.contains(['$', '`']) {
+                self.unknown(word.range.clone(), "a list that may be read again");
+            }
             let value = match value {
                 Some(value) if is_plain && word.is_known() && is_name(variable) => {
                     Value::text(value)
