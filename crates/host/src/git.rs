@@ -165,9 +165,15 @@ impl Repository {
     /// What in it names programs that git runs, or says where it is to look for more of that.
     pub(crate) fn executed(self) -> &'static [&'static str] {
         match self {
-            Self::Main | Self::Module => &["config", "config.worktree", "hooks", "info/attributes"],
+            Self::Main | Self::Module => &[
+                "commondir",
+                "config",
+                "config.worktree",
+                "hooks",
+                "info/attributes",
+            ],
             Self::Worktrees => &[],
-            Self::Worktree => &["config.worktree"],
+            Self::Worktree => &["commondir", "config.worktree"],
         }
     }
 

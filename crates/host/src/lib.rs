@@ -7,6 +7,7 @@
 //!
 //! Needs a tokio runtime with IO and time. Unix only; walls around children only on Linux.
 
+mod aside;
 mod beneath;
 mod bundles;
 mod environment;
@@ -30,6 +31,7 @@ mod walk;
 mod walls;
 mod write;
 
+pub use aside::Aside;
 pub use bundles::{Bundle, bundles};
 pub use file::FILE_BYTES_MAX;
 pub use keep::KEPT_BYTES_MAX;

@@ -2,6 +2,7 @@
 //! Must not wait for anything but the command itself, whoever still holds its output.
 
 use crate::{
+    aside::Aside,
     git::{self, Git},
     local::{Machine, blocking},
     network::{self, WayOut},
@@ -74,7 +75,9 @@ pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<
     let mut closing = machine.calls.check(order.call())?;
     let timeout = Duration::from_millis(order.access().timeout_ms());
     let reach = order.reach().clone();
-    let (mut started, pipe) = blocking(&machine, move |machine| machine.start(&order)).await?;
+    // Dropped last, when nothing of the command runs any more.
+    let (mut started, pipe, _aside) =
+        blocking(&machine, move |machine| machine.start(&order)).await?;
     let way_out = started.way_out(reach)?;
     let mut running = run(started)?;
     let mut pipe = Receiver::from_owned_fd(pipe).map_err(not_started)?;
@@ -147,7 +150,7 @@ fn not_started(error: impl Into<io::Error>) -> HostError {
 }
 
 impl Machine {
-    fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd), HostError> {
+    fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd, Aside), HostError> {
         let _open = self.calls.check(order.call())?;
         let mut env = self.environment.clone();
         let git = if order.access().is_for_looking() {
@@ -174,6 +177,7 @@ impl Machine {
             cwd,
             walls,
         };
+        let aside = Aside::before(&spawn.walls);
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(not_started)?;
         let started = match self.launcher.confinement() {
             // The gate knows, and somebody said yes to this command as it is.
@@ -195,7 +199,7 @@ impl Machine {
                 ));
             }
         };
-        Ok((started, reader))
+        Ok((started, reader, aside))
     }
 
     fn walls_if_any(&self, order: &Order<Spawn>) -> Result<sandbox::Walls, HostError> {

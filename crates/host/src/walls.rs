@@ -13,8 +13,9 @@ use gate::{
 };
 use rustix::fd::{AsFd as _, OwnedFd};
 use std::{
-    fs::File,
+    fs::{File, Metadata},
     io::Write as _,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -260,7 +261,9 @@ impl Machine {
         let roots = closed.project_roots.iter();
         let paths = roots.flat_map(|root| OBEYED.iter().map(|name| root.join(name)));
         let is_held = |path: &PathBuf| {
-            let is_missing = path.symlink_metadata().is_err();
+            // What an earlier command left there when it was cut off is none of the project's.
+            let is_left = |it: &Metadata| it.is_dir() && it.mode() & 0o7777 == sandbox::HELD_MODE;
+            let is_missing = path.symlink_metadata().as_ref().map_or(true, is_left);
             is_missing && !opened.write.contains(path) && !self.may_be_made(path, rules)
         };
         paths.filter(is_held).collect()

@@ -87,6 +87,10 @@ impl Walls {
 /// It is the same for every command, so that variables about a proxy can be set before there is one.
 pub const PROXY_PORT: u16 = 3128;
 
+/// The mode of the empty directories that keep a name from being made, see [`Walls::write_protected`]. One that
+/// was left by a command which was cut off is known by it, and taken over by the next that protects the name.
+pub const HELD_MODE: u32 = 0o1555;
+
 /// Which network a command has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Network {

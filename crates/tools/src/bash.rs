@@ -167,8 +167,10 @@ fn shown(ended: &Ended, notes: &str, limits: Limits) -> String {
 
 /// What the model must know beside the output.
 fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
+    let tail = String::from_utf8_lossy(&ended.tail);
+    let left = wall::left_by_git(&tail);
     let end = match ended.exit {
-        Exit::Code(0) if ended.refused.is_empty() => return String::new(),
+        Exit::Code(0) if ended.refused.is_empty() && left.is_empty() => return String::new(),
         Exit::Code(code) => format!("exit code {code}"),
         Exit::Signal(signal) => format!("ended by signal {signal}"),
         Exit::TimedOut => format!(
@@ -178,13 +180,15 @@ fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
         ),
     };
     let walls = match confinement {
-        Confinement::Full | Confinement::Partial { .. } if ended.exit != Exit::Code(0) => {
-            wall::hint(&String::from_utf8_lossy(&ended.tail), &plan.ground)
+        Confinement::Full | Confinement::Partial { .. }
+            if ended.exit != Exit::Code(0) || !left.is_empty() =>
+        {
+            wall::hint(&tail, &plan.ground)
         }
         Confinement::Full | Confinement::Partial { .. } | Confinement::NotEnforced { .. } => {
             String::new()
         }
     };
     let machines = wall::refused(&ended.refused);
-    format!("\n\n<shell_metadata>\n{end}{walls}{machines}\n</shell_metadata>")
+    format!("\n\n<shell_metadata>\n{end}{left}{walls}{machines}\n</shell_metadata>")
 }

@@ -89,6 +89,20 @@ pub(crate) fn hint(output: &str, ground: &Ground) -> String {
     said
 }
 
+/// What to say where git switched, but could not change files that are protected; empty if it does not say so.
+/// It takes them for changed then, and would keep the old ones.
+pub(crate) fn left_by_git(output: &str) -> &'static str {
+    let words = [
+        "error: unable to unlink old '",
+        "error: unable to create file ",
+    ];
+    if words.iter().any(|it| output.contains(it)) {
+        return "\nGit left protected files as they were. They look changed or deleted now and are not: do not \
+                commit them, name the files you commit, and tell the user.";
+    }
+    ""
+}
+
 /// What to say of machines that a command wanted to reach and might not; empty if there are none.
 pub(crate) fn refused(machines: &[String]) -> String {
     if machines.is_empty() {
@@ -291,6 +305,13 @@ mod tests {
             assert!(hint(line, &ground()).contains("may come from it"), "{line}");
         }
         assert_eq!(hint("all is well", &ground()), "");
+    }
+
+    #[test]
+    fn files_that_git_could_not_change_are_not_to_be_committed() {
+        let said = "error: unable to unlink old 'AGENTS.md': Device or resource busy\nSwitched to branch 'x'";
+        assert!(left_by_git(said).contains("do not commit them"));
+        assert_eq!(left_by_git("Switched to branch 'x'"), "");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 use config::AllowedHost;
 use gate::g3_confine::{ChildRules, ChildWrites};
-use host::{Bundle, bundles};
+use host::{Aside, Bundle, bundles};
 use sandbox::{Confinement, Ended, Network, PROXY_PORT, Spawn, Streams};
 use std::{
     env,
@@ -153,6 +153,7 @@ fn run(
         output: output_end.into(),
         error: error_end.into(),
     };
+    let _aside = Aside::before(&spawn.walls);
     let child = launcher.start_with(spawn, streams);
     let mut child = child.map_err(|error| CliError {
         exit: Exit::Failed,

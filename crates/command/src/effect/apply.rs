@@ -253,12 +253,15 @@ impl<'r> Applied<'r> {
     pub(super) fn value(&mut self, slot: Slot, word: &Word) {
         match slot {
             Slot::Text | Slot::Stand | Slot::Command | Slot::Exec => {}
+            Slot::Paged if is_pager_command(word) => {
+                self.hide(word, "it may be a command of the pager");
+            }
             Slot::Read if self.has(Mark::InPlace) => {
                 self.touch(word, Mode::Read, true);
                 self.write(word);
                 self.keep_copy(word);
             }
-            Slot::Read | Slot::Directory => {
+            Slot::Read | Slot::Directory | Slot::Paged => {
                 self.touch(word, Mode::Read, true);
             }
             Slot::Tree if self.has(Mark::Mild) && self.effects.class == Class::Ordinary => {}
@@ -266,20 +269,6 @@ impl<'r> Applied<'r> {
             Slot::Both => {
                 self.touch(word, Mode::Read, true);
                 self.write(word);
-            }
-            Slot::Paged
-                if word.text.starts_with('+') || !word.is_known() && word.text.starts_with('$') =>
-            {
-                let is_place = |text: &str| {
-                    !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric())
-                };
-                if word.is_known() && word.text.strip_prefix('+').is_some_and(is_place) {
-                    return;
-                }
-                self.hide(word, "it may be a command of the pager");
-            }
-            Slot::Paged => {
-                self.touch(word, Mode::Read, true);
             }
             Slot::Into => self.into(word),
             Slot::Packed => self.packed(word),
@@ -588,4 +577,14 @@ fn slot_of(slots: &[(Slot, bool)], index: usize, count: usize) -> Option<Slot> {
         many
     };
     slots.get(place).map(|(slot, _)| *slot)
+}
+
+/// Whether a word may be a command of a pager: `+` and more than a place in the file.
+fn is_pager_command(word: &Word) -> bool {
+    let is_place =
+        |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric());
+    match word.text.strip_prefix('+') {
+        Some(text) => !(word.is_known() && is_place(text)),
+        None => !word.is_known() && word.text.starts_with('$'),
+    }
 }

@@ -379,3 +379,39 @@ fn a_hidden_file_that_git_tracks_is_not_kept_as_an_empty_one() {
     assert_eq!(git("show HEAD:.env"), "hunter2");
     assert_eq!(world.text("ws/.env"), "hunter2");
 }
+
+#[test]
+fn a_command_cannot_tell_git_to_look_for_its_settings_elsewhere() {
+    let (world, host) = walled(&[]);
+    world.run(&host, "git init -q . && git add -A").unwrap();
+    let script = "cp -r .git build; echo ../build > .git/commondir; echo x > .git/config.worktree";
+    run(&world, &host, script);
+    for name in ["commondir", "config.worktree"] {
+        assert!(!world.path(&format!("ws/.git/{name}")).exists(), "{name}");
+        assert!(
+            world.path(&format!("ws/.git/{name}.set-aside")).exists(),
+            "{name}"
+        );
+    }
+    // What was there before stays, and cannot be changed.
+    world.put("ws/.git/config.worktree", "[user]\n");
+    run(&world, &host, "echo y > .git/config.worktree");
+    assert_eq!(world.text("ws/.git/config.worktree"), "[user]\n");
+}
+
+#[test]
+fn a_name_that_a_cut_off_command_held_is_held_again() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (world, host) = walled(&[
+        ("edit", "*", Ask),
+        ("edit.command", "*", Allow),
+        ("edit.new", "*", Allow),
+        ("edit", "CLAUDE.md", Ask),
+    ]);
+    let left = world.path("ws/CLAUDE.md");
+    fs::create_dir(&left).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(0o1555)).unwrap();
+    run(&world, &host, "rmdir CLAUDE.md && echo evil > CLAUDE.md");
+    assert!(!left.is_file());
+    assert!(!left.exists(), "it is gone with the command that held it");
+}

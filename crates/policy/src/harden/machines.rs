@@ -22,7 +22,8 @@ const NEARBY: [&str; 5] = ["localhost", "local", "internal", "home.arpa", "local
 /// Speaks where no rule, or a broad one, allows or asks. What only may be reached is asked about when it is.
 pub(crate) fn guard(subject: &Subject, around: Around<'_>) -> Option<Guarded> {
     let is_asked = subject.permission == "network" && !subject.is_possible;
-    if !(is_asked && around.found.is_none_or(is_broad) && is_nearby(&subject.canonical)) {
+    let is_meant = |rule: &Rule| !is_broad(rule) && names_a_machine(rule.pattern.text());
+    if !(is_asked && !around.found.is_some_and(is_meant) && is_nearby(&subject.canonical)) {
         return None;
     }
     Some(Guarded {
@@ -30,6 +31,13 @@ pub(crate) fn guard(subject: &Subject, around: Around<'_>) -> Option<Guarded> {
         note: "a rule this broad is not meant for machines nearby",
         once_only: None,
     })
+}
+
+/// Whether a pattern says which machine it means, and not only which port.
+fn names_a_machine(pattern: &str) -> bool {
+    let host = host_of(pattern);
+    let is_address = host.contains(['.', ':']) && host.contains(|it: char| it.is_ascii_digit());
+    is_address || host.contains(char::is_alphabetic)
 }
 
 /// Whether `host`, `host:port` or `[address]:port` is a machine that the public network does not reach.
@@ -126,6 +134,9 @@ mod tests {
         for (pattern, want) in [
             ("*", true),
             ("*:*", true),
+            ("*:80", true),
+            ("*80", true),
+            ("local*", false),
             ("localhost:*", false),
             ("127.0.0.1:80", false),
         ] {

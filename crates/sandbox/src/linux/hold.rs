@@ -15,7 +15,7 @@ use super::plan::{Kind, Place};
 use super::walls::{self, WallError};
 
 /// The mode of such a directory, which no other has: whoever ends last finds those it may remove by it.
-const MARK: u32 = 0o1555;
+const MARK: u32 = crate::HELD_MODE;
 /// How often another command may remove what this one is about to share.
 const TRIES: usize = 16;
 
