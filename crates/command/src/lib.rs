@@ -14,6 +14,7 @@
 mod effect;
 mod expanded;
 mod line;
+mod manner;
 mod path;
 mod prefix;
 mod spelling;
@@ -26,6 +27,7 @@ pub use line::{
     AccessClass, Assignment, Class, Directory, Flagged, Host, Line, Mode, Oddity, Opaque, Redirect,
     RedirectOp, Setting, Shell, Simple, Touch, TouchedPath, Unknown, Via, Word, WordKind,
 };
+pub use manner::Below;
 pub use prefix::{prefix, prefixes};
 pub use syntax::{DEPTH_MAX, TEXT_BYTES_MAX};
 pub use walk::{flagged, read, read_words};

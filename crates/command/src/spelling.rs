@@ -84,6 +84,17 @@ impl Simple {
         let Some(program) = self.words.first().map(|word| word.text.as_str()) else {
             return Vec::new();
         };
+        if let Some(words) = crate::effect::as_called(&self.words) {
+            // What it is called by, and by what its program has it.
+            let called = Self {
+                words,
+                ..self.clone()
+            };
+            let mut found = vec![called.canonical()];
+            found.extend(called.others());
+            found.truncate(OTHERS_MAX);
+            return found;
+        }
         let has_options = self.words.iter().any(|word| is_option(&word.text));
         let is_bare = base_name(program) == program && self.kept().next().is_none();
         if !has_options && is_bare && !self.words.iter().any(needs_quotes) {
@@ -117,37 +128,6 @@ impl Simple {
             }
         }
         found.list
-    }
-
-    /// Whether the program goes through directories and reads what it finds, hidden files too.
-    pub fn reads_hidden_below(&self) -> bool {
-        let Some(program) = self.program() else {
-            return false;
-        };
-        let has = |letters: &[char], words: &[&str]| {
-            self.words.iter().skip(1).any(|word| {
-                let text = word.text.as_str();
-                let cluster = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
-                let name = text.split('=').next().unwrap_or_default();
-                // A long name may be shortened.
-                name.len() > 2 && words.iter().any(|it| it.starts_with(name))
-                    || cluster.is_some_and(|it| it.contains(letters))
-            })
-        };
-        match base_name(program) {
-            "grep" | "egrep" | "fgrep" | "ggrep" => has(
-                &['r', 'R', 'd'],
-                &["--recursive", "--dereference-recursive", "--directories"],
-            ),
-            "git" => has(&[], &["--no-index"]),
-            "rg" | "ag" => has(&['u', '.'], &["--hidden", "--unrestricted"]),
-            "cp" | "gcp" | "scp" | "diff" | "gdiff" | "colordiff" => {
-                has(&['r', 'R', 'a'], &["--recursive", "--archive"])
-            }
-            "tar" | "gtar" | "bsdtar" | "zip" | "rsync" | "7z" | "rgrep" | "ack" | "ugrep"
-            | "ug" => true,
-            _ => false,
-        }
     }
 
     /// Whether the program gets exactly the words as they are written here.

@@ -402,7 +402,10 @@ fn vouching<'r>(list: List<'r>, of_file: &Verdict<'r>, file: &Subject) -> Option
         return None;
     }
     let found = judge(Layer::Base, list, command, &mut Trail::silent()).found;
-    found.filter(|(_, rule)| rule.action == Action::Allow && !rule.origin.is_built_in())
+    // A redirect is the shell's, and only a rule about all commands speaks of it.
+    let is_meant = |rule: &Rule| file.is_beside || rule.pattern.is_catch_all();
+    let is_own = |rule: &Rule| rule.action == Action::Allow && !rule.origin.is_built_in();
+    found.filter(|(_, rule)| is_own(rule) && is_meant(rule))
 }
 
 /// Applies a layer of replies.

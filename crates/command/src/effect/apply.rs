@@ -270,6 +270,27 @@ impl<'r> Applied<'r> {
                 self.touch(word, Mode::Read, true);
                 self.write(word);
             }
+            Slot::Removed => {
+                let is_many = word.kind == WordKind::Dynamic && !word.is_single;
+                if is_many || word.text == "{}" || word.text.contains("**") {
+                    self.raise(Class::Irreversible);
+                }
+                self.write(word);
+            }
+            Slot::Lines => self.lines(word),
+            Slot::Task => {
+                let publishes = ["deploy", "publish", "release", "upload"];
+                let mut parts = word.text.split(':');
+                if parts.any(|part| publishes.iter().any(|it| part.starts_with(it))) {
+                    self.raise(Class::Publish);
+                }
+                self.suspect(word);
+            }
+            Slot::Module => {
+                if ["twine", "flit"].contains(&word.text.as_str()) {
+                    self.raise(Class::Publish);
+                }
+            }
             Slot::Into => self.into(word),
             Slot::Packed => self.packed(word),
             Slot::Linked => self.linked(word),

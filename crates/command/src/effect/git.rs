@@ -71,13 +71,30 @@ impl Applied<'_> {
     /// A name of a commit, a file, or `commit:file`.
     pub(super) fn revision(&mut self, word: &Word) {
         self.touch(word, Mode::Read, false);
-        if let Some((_, file)) = word.text.split_once(':') {
+        // `:2:file` is the file as a merge has it.
+        let stages = [":0:", ":1:", ":2:", ":3:"];
+        let staged = stages.iter().find_map(|it| word.text.strip_prefix(it));
+        let named = staged.or_else(|| word.text.split_once(':').map(|(_, file)| file));
+        if let Some(file) = named {
             let file = Word {
                 text: file.to_owned(),
                 ..word.clone()
             };
             self.touch(&file, Mode::Read, false);
         }
+    }
+
+    /// `1,9:file` and `:function:file`.
+    pub(super) fn lines(&mut self, word: &Word) {
+        let Some((_, file)) = word.text.rsplit_once(':') else {
+            // Of `git blame` it names no file.
+            return;
+        };
+        let file = Word {
+            text: file.to_owned(),
+            ..word.clone()
+        };
+        self.touch(&file, Mode::Read, true);
     }
 
     pub(super) fn git_remote(&mut self, word: &Word) {

@@ -60,6 +60,14 @@ pub(crate) enum Slot {
     Write,
     /// A file that is read, or behind `+` a command of a pager.
     Paged,
+    /// A file that is taken away; of many that are not named it is not known what is lost.
+    Removed,
+    /// Lines of a file, which stands behind the last colon: read.
+    Lines,
+    /// A task of a build, with its project before it: some of them publish.
+    Task,
+    /// A module of Python that is run.
+    Module,
     /// A file that is read and written.
     Both,
     /// A file that is written, or a directory in which each of the other operands gets a name.

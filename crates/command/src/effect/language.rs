@@ -94,10 +94,7 @@ impl<'s> Sed<'s> {
                 self.advance(stop);
                 Some(())
             }
-            'a' | 'i' | 'c' => {
-                self.text();
-                Some(())
-            }
+            'a' | 'i' | 'c' => self.text(),
             'r' | 'R' => {
                 let name = self.line().trim().to_owned();
                 self.read.push(name);
@@ -115,8 +112,9 @@ impl<'s> Sed<'s> {
                 self.flags()
             }
             'y' => {
+                // Characters and no pattern: brackets mean nothing here.
                 let delimiter = self.delimiter()?;
-                self.until(delimiter, true)?;
+                self.until(delimiter, false)?;
                 self.until(delimiter, false)?;
                 self.end()
             }
@@ -206,14 +204,23 @@ impl<'s> Sed<'s> {
         is_plain.then_some(())
     }
 
-    /// The text of `a`, `i` and `c`: to the end of a line that does not end in a backslash.
-    fn text(&mut self) {
+    /// The text of `a`, `i` and `c`: to the end of a line that does not end in a backslash. Two of them stand
+    /// for one that is text, and where they end a line, seds differ in what comes next.
+    fn text(&mut self) -> Option<()> {
         self.skip(&[' ', '\t']);
         if self.eat('\\') {
             self.skip(&[' ', '\t']);
             let _ = self.eat('\n');
         }
-        while self.line().ends_with('\\') && !self.rest.is_empty() {}
+        loop {
+            let line = self.line();
+            if line.ends_with("\\\\") && !self.rest.is_empty() {
+                return None;
+            }
+            if !line.ends_with('\\') || self.rest.is_empty() {
+                return Some(());
+            }
+        }
     }
 
     /// What may follow a command.
@@ -296,9 +303,12 @@ pub(super) fn awk(program: &str) -> Verdict {
             },
             '/' => match before.as_str() {
                 // A division or a pattern, as the grammar of awk has it and a glance does not tell.
-                "print" | "printf" | "return" | "in" | "case" | "else" | "do" => {
+                "print" | "printf" | "return" | "exit" | "in" | "case" | "else" | "do" => {
                     return Verdict::Runs;
                 }
+                // Behind a condition it is a pattern, behind `++` either.
+                "+" | "-" => return Verdict::Runs,
+                ")" if hides_code(chars.clone()) => return Verdict::Runs,
                 _ if before.ends_with(|c: char| c.is_alphanumeric() || "_)]$\"".contains(c)) => {}
                 _ => loop {
                     match chars.next() {
@@ -334,13 +344,27 @@ pub(super) fn awk(program: &str) -> Verdict {
             '>' if chars.peek() == Some(&'>') || is_printing && depth == 0 => {
                 return Verdict::Writes;
             }
-            ';' | '\n' | '{' | '}' => is_printing = false,
+            // A line may go on behind a comma, an operator or a backslash.
+            ';' | '{' | '}' => is_printing = false,
             _ => {}
         }
         before.clear();
         before.push(c);
     }
     Verdict::nothing()
+}
+
+/// Whether what stands before the next slash would be code in one reading and hidden in the other.
+fn hides_code(chars: impl Iterator<Item = char>) -> bool {
+    let mut between = String::new();
+    for c in chars {
+        match c {
+            '/' => return between.contains(['"', '#']),
+            '\n' => return false,
+            other => between.push(other),
+        }
+    }
+    false
 }
 
 /// A jq filter.
@@ -351,8 +375,7 @@ pub(super) fn jq(filter: &str) -> Verdict {
         let after = filter.get(at + 3..).and_then(|text| text.chars().next());
         !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
     });
-    if shows || filter.contains("$ENV") || filter.contains("strenv") || filter.contains("envsubst")
-    {
+    if shows || filter.contains("ENV") || filter.contains("strenv") || filter.contains("envsubst") {
         return Verdict::Environment;
     }
     if ["import", "include", "load", "eval", "system"]
@@ -367,6 +390,28 @@ pub(super) fn jq(filter: &str) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_goes_on_hides_nothing() {
+        for program in [
+            "BEGIN{print\\\n1>\"z\"}",
+            "BEGIN{print 1,\n2>\"z\"}",
+            "BEGIN{print 1&&\n2>\"z\"}",
+        ] {
+            assert_eq!(awk(program), Verdict::Writes, "{program}");
+        }
+        for filter in ["$ ENV", "$\nENV", "$#c\nENV", "env", "$ENV.A"] {
+            assert_eq!(jq(filter), Verdict::Environment, "{filter}");
+        }
+        assert_eq!(sed("a one\\\ntwo\np"), Verdict::nothing());
+        for script in [
+            "a one\\\\\ne id",
+            "i\\\none\\\\\nw out",
+            "c x\\\\\\\\\ne id",
+        ] {
+            assert_eq!(sed(script), Verdict::Runs, "{script}");
+        }
+    }
 
     #[test]
     fn a_sed_script_tells_the_files_it_writes_and_hides_no_command() {

@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::line::{Assignment, Class, Directory, Host, Mode, Opaque, Touch, Word};
+use crate::spelling::base_name;
 
 pub(crate) use apply::shows_variable;
 pub use variable::is_dangerous_variable;
@@ -150,6 +151,9 @@ impl Effects {
 /// What the command `words` does when it is run in `at`. The first word is the program. Functions and
 /// aliases of the line, redirects and assignments before the program are the caller's.
 pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
+    if let Some(words) = as_called(words) {
+        return of(&words, at);
+    }
     let Some((program, arguments)) = words.split_first() else {
         return Effects::ordinary();
     };
@@ -202,6 +206,61 @@ pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
         all.moves = Some(moves(&program.text, arguments));
     }
     all
+}
+
+/// GNU's programs where the system's own have the plain names.
+const GNU: [&str; 22] = [
+    "gawk", "gcat", "gchmod", "gchown", "gcp", "gcut", "gdd", "gdiff", "gfind", "ggrep", "ghead",
+    "ginstall", "gln", "gls", "gmv", "grm", "gsed", "gsort", "gtail", "gtar", "gtee", "gxargs",
+];
+
+/// The same command as its program has it: `git-push` is `git push`, `cargo +nightly x` is `cargo x`, and `grm`
+/// is `rm`.
+pub(crate) fn as_called(words: &[Word]) -> Option<Vec<Word>> {
+    let (program, arguments) = words.split_first()?;
+    let name = base_name(&program.text);
+    if let Some(command) = name.strip_prefix("git-").filter(|it| !it.is_empty()) {
+        let place = program.text.len() - name.len();
+        let named = |text: String| Word {
+            text,
+            ..program.clone()
+        };
+        let place = program.text.get(..place).unwrap_or_default();
+        let git = [named(format!("{place}git")), named(command.to_owned())];
+        return Some(git.into_iter().chain(arguments.iter().cloned()).collect());
+    }
+    if GNU.contains(&name) {
+        let plain = name.get(1..).unwrap_or_default().to_owned();
+        let place = program.text.len() - name.len();
+        let text = program.text.get(..place).unwrap_or_default().to_owned() + &plain;
+        let program = Word {
+            text,
+            ..program.clone()
+        };
+        return Some(
+            std::iter::once(program)
+                .chain(arguments.iter().cloned())
+                .collect(),
+        );
+    }
+    let toolchain = arguments
+        .first()
+        .filter(|word| word.text.starts_with('+'))?;
+    let is_rust = ["cargo", "rustc", "rustdoc", "rustfmt"].contains(&name);
+    (is_rust && toolchain.is_known()).then(|| {
+        let rest = arguments.iter().skip(1).cloned();
+        std::iter::once(program.clone()).chain(rest).collect()
+    })
+}
+
+/// The program, or the deepest of its sub-commands that the words name: `git mv`. The first way to read them.
+pub(crate) fn name(words: &[Word]) -> Option<&'static str> {
+    if let Some(words) = as_called(words) {
+        return name(&words);
+    }
+    let (grammar, _) = grammar::program(&words.first()?.text)?;
+    let (readings, _) = parse::readings(words, grammar);
+    readings.first().map(|reading| reading.grammar.name)
 }
 
 /// The command without its options, in each way its program may read it.

@@ -408,12 +408,13 @@ impl Host for MemoryHost {
             wanted.clone().count() == got.clone().count() && wanted.zip(got).all(is_same)
         };
         let files = lock(&self.files);
-        let found: Vec<String> = files
-            .by_path
-            .keys()
-            .filter(|it| fits(it))
-            .cloned()
-            .collect();
+        // A directory is there where something lies in it.
+        let paths = files.by_path.keys().flat_map(|path| {
+            let ends = path.match_indices('/').skip(1).map(|(at, _)| at);
+            ends.chain([path.len()]).filter_map(|end| path.get(..end))
+        });
+        let found: BTreeSet<&str> = paths.filter(|it| fits(it)).collect();
+        let found: Vec<String> = found.into_iter().map(str::to_owned).collect();
         (found.len() <= max).then_some(found)
     }
     fn resolve(&self, path: &str) -> Result<Resolved, ResolveError> {

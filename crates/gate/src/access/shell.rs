@@ -10,7 +10,8 @@ use crate::{
     host::{FileKind, Host},
 };
 use command::{
-    AccessClass, Class, Line, Mode, RedirectOp, Setting, Shell, Simple, TouchedPath, Word, WordKind,
+    AccessClass, Below, Class, Line, Mode, RedirectOp, Setting, Shell, Simple, TouchedPath, Word,
+    WordKind,
 };
 use policy::Subject;
 use std::{
@@ -25,6 +26,9 @@ const NAMES_MAX: usize = 512;
 
 /// Names that begin with a dot, in a directory and one below: such as rules often speak of.
 const HIDDEN: [&str; 2] = [".*", "*/.*"];
+
+/// Names without a dot before them, in a directory and one below.
+const VISIBLE: [&str; 2] = ["*", "*/*"];
 
 /// All names in a directory and one below.
 const ALL: [&str; 4] = ["*", ".*", "*/*", "*/.*"];
@@ -165,13 +169,21 @@ impl Asked<'_> {
             TouchedPath::Exact(path) => self.exact(mode, path, touch, line),
             TouchedPath::Below { pattern, .. } => match self.host.expand(pattern, NAMES_MAX) {
                 Some(names) if names.is_empty() => self.exact(mode, pattern, touch, line),
-                Some(names) => self.each(mode, pattern, &names, touch, line),
+                Some(names) => {
+                    self.each(mode, pattern, &names, touch, line);
+                    for name in names {
+                        if let Ok(resolved) = self.host.resolve(&name) {
+                            self.whole_directory(mode, &Handle::new(resolved), touch, line);
+                        }
+                    }
+                }
                 None => self.untold(
                     touch,
                     &format!("`{pattern}` names more files than are looked at"),
+                    line,
                 ),
             },
-            TouchedPath::Unknown(why) => self.untold(touch, why),
+            TouchedPath::Unknown(why) => self.untold(touch, why, line),
         }
     }
 
@@ -199,18 +211,45 @@ impl Asked<'_> {
             let subject = self.by_command(subject, touch, line, kind);
             self.files.push(subject);
         }
-        let by = touch.by.and_then(|by| line.commands.get(by));
-        let is_deep = by.is_some_and(Simple::reads_hidden_below);
-        let moves = by.and_then(Simple::program).map(base_name) == Some("mv");
-        if found == Some(FileKind::Directory) {
-            if is_deep && mode == Touch::Read {
-                self.below(&HIDDEN, &[Touch::Read], handle.absolute(), touch, line);
-            }
-            // SECURITY: by its new name, what is in it is no longer what rules speak of.
-            if moves && mode == Touch::Write {
-                let modes = [Touch::Read, Touch::Write];
-                self.below(&ALL, &modes, handle.absolute(), touch, line);
-            }
+        self.whole_directory(mode, &handle, touch, line);
+    }
+
+    /// What lies in a directory that a command goes through, or gives another name.
+    fn whole_directory(
+        &mut self,
+        mode: Touch,
+        handle: &Handle,
+        touch: &command::Touch,
+        line: &Line,
+    ) {
+        let found = handle.resolved().found.map(|found| found.kind);
+        let Some(by) = touch.by.and_then(|by| line.commands.get(by)) else {
+            return;
+        };
+        if found != Some(FileKind::Directory) {
+            return;
+        }
+        let directory = handle.absolute();
+        // Full walls hold what rules close deeper in it; what they name by a dot is told at once.
+        let patterns: &[&str] = match (by.reads_below(), self.holds_all) {
+            (None, _) | (Some(Below::Visible), true) => &[],
+            (Some(Below::Visible), false) => &VISIBLE,
+            (Some(Below::All), true) => &HIDDEN,
+            (Some(Below::All), false) => &ALL,
+        };
+        // Where something only is put, nothing in it is touched.
+        if mode == Touch::Write {
+            return;
+        }
+        self.below(patterns, &[Touch::Read], directory, touch, line);
+        // SECURITY: by another name, what is in it is no longer what rules speak of.
+        if by.renames() {
+            let named = command::Touch {
+                is_certain: false,
+                ..touch.clone()
+            };
+            let modes = [Touch::Read, Touch::Write];
+            self.below(&ALL, &modes, directory, &named, line);
         }
     }
 
@@ -237,7 +276,11 @@ impl Asked<'_> {
                 // What only reads is stopped by each file's own walls; what moves has no second chance.
                 None if modes.contains(&Touch::Write) => {
                     let why = format!("`{pattern}` names more files than are looked at");
-                    self.untold(touch, &why);
+                    let named = command::Touch {
+                        is_certain: true,
+                        ..touch.clone()
+                    };
+                    self.untold(&named, &why, line);
                 }
                 None => {}
             }
@@ -329,12 +372,7 @@ impl Asked<'_> {
         let redirect = self.redirects.get(&touch.range.start);
         let is_emptied = redirect.is_some_and(|op| matches!(op, Write | Clobber | Both));
         let by = touch.by.and_then(|by| line.commands.get(by));
-        let is_copied = by.and_then(Simple::program).is_some_and(|program| {
-            matches!(
-                base_name(program),
-                "cp" | "mv" | "dd" | "install" | "tee" | "rsync" | "ln"
-            )
-        });
+        let is_copied = by.is_some_and(Simple::replaces);
         // A redirect that belongs to no command is one that empties, or one that only reads.
         is_emptied || is_copied || touch.by.is_none()
     }
@@ -345,8 +383,11 @@ impl Asked<'_> {
         Some(Arc::clone(self.commands.entry(at).or_insert_with(make)))
     }
 
-    fn untold(&mut self, touch: &command::Touch, why: &str) {
-        if self.holds_all || !touch.is_certain {
+    fn untold(&mut self, touch: &command::Touch, why: &str, line: &Line) {
+        let by = touch.by.and_then(|by| line.commands.get(by));
+        // Walls hold a file by its name.
+        let is_held = self.holds_all && !by.is_some_and(Simple::renames);
+        if is_held || !touch.is_certain {
             return;
         }
         let what = match touch.mode {
@@ -372,10 +413,6 @@ enum Kind {
 fn redirects(line: &Line) -> BTreeMap<usize, RedirectOp> {
     let redirects = line.commands.iter().flat_map(|it| &it.redirects);
     redirects.map(|it| (it.range.start, it.op)).collect()
-}
-
-fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// A machine. One that a program may reach by itself, and no word names, is possible: that it is

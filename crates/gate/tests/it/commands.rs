@@ -463,10 +463,62 @@ fn an_always_would_keep_a_safe_prefix_or_the_very_words_or_nothing() {
 fn moving_a_directory_moves_what_rules_say_of_what_lies_in_it() {
     for permission in ["read", "edit"] {
         let rules = [("*", "*", Allow), (permission, "src/*", Deny)];
-        let (action, _) = asks_of(&rules, command("mv src public"));
-        assert_eq!(action, Deny, "{permission}");
-        let (action, _) = asks_of(&rules, command("mv docs public"));
-        assert_eq!(action, Allow, "{permission}");
+        for line in [
+            "mv src public",
+            "gmv src public",
+            "git mv src public",
+            "mv sr* public",
+            "ln -s src s; echo x > other",
+        ] {
+            let (action, _) = asks_of(&rules, command(line));
+            assert_eq!(action, Deny, "{permission} {line}");
+        }
+        for line in [
+            "find . -name src -exec mv {} public \\;",
+            "for d in sr*; do mv $d public; done",
+        ] {
+            let (action, _) = asks_of(&rules, command(line));
+            assert_ne!(action, Allow, "{permission} {line}");
+        }
+        for line in ["mv docs public", "ln -s docs d", "ls src"] {
+            let (action, _) = asks_of(&rules, command(line));
+            assert_eq!(action, Allow, "{permission} {line}");
+        }
+    }
+    // What is moved into a directory touches nothing else in it.
+    let rules = [("*", "*", Allow), ("edit", "src/a", Deny)];
+    assert_eq!(asks_of(&rules, command("mv notes.txt src")).0, Allow);
+}
+
+#[test]
+fn a_mode_that_takes_a_right_away_is_a_change_of_its_file() {
+    let rules = [("*", "*", Allow), ("edit", "src/*", Deny)];
+    for line in [
+        "chmod -x src/a",
+        "chmod -rwx src/a",
+        "chmod -R -x src/a",
+        "chmod 644 src/a",
+    ] {
+        assert_eq!(asks_of(&rules, command(line)).0, Deny, "{line}");
+    }
+}
+
+#[test]
+fn what_goes_through_a_directory_without_full_walls_meets_the_rules_of_what_lies_in_it() {
+    let files = [("src/a", "")];
+    let partial = Confinement::Partial { gaps: Vec::new() };
+    let host = MemoryHost::confined(&files, partial);
+    let rules = [("*", "*", Allow), ("read", "src/*", Deny)];
+    let bench = Bench::on(host, &rules);
+    for (line, want) in [
+        ("grep -r k src", Deny),
+        ("rg k", Deny),
+        ("tar cf x.tar src", Deny),
+        ("grep k x", Allow),
+    ] {
+        let tools = [AnyTool::new(Bash)];
+        let checked = bench.check(&tools, "bash", RawArguments::Json(command(line)));
+        assert_eq!(checked.unwrap().action, want, "{line}");
     }
 }
 

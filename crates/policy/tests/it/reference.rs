@@ -79,6 +79,7 @@ impl Reference<'_> {
             && let Some(rule) = self.decides(base, command)
             && rule.action == Allow
             && !rule.origin.source.starts_with("built-in ")
+            && (subject.is_beside || is_star(rule))
         {
             action = Allow;
             asks.clear();

@@ -65,6 +65,26 @@ fn a_built_in_ask_of_any_change_yields_to_a_rule_of_ones_own_for_the_command() {
 }
 
 #[test]
+fn a_rule_for_a_program_says_nothing_of_its_redirects() {
+    let command = Subject::command("bash", "cat a", "cat a > b", vec![]);
+    let mut file = Subject::path("edit", "b", "/w/b", vec![]);
+    file.by = Some(Arc::new(command));
+    for (pattern, want) in [("cat *", Ask), ("*", Allow)] {
+        let base = vec![
+            rule("edit", "*", Ask, BUILT_IN),
+            rule("bash", pattern, Allow, OWN),
+        ];
+        let layers = RuleLayers {
+            base,
+            ..RuleLayers::default()
+        };
+        let subjects = Arc::from([file.clone()]);
+        let decision = decide(&RuleBook::new(layers).current(), &subjects, None);
+        assert_eq!(decision.action(), want, "{pattern}");
+    }
+}
+
+#[test]
 fn the_project_can_still_ask_about_the_file() {
     let base = vec![
         rule("edit", "*", Ask, BUILT_IN),
