@@ -28,6 +28,7 @@ pub use line::{
     RedirectOp, Setting, Shell, Simple, Touch, TouchedPath, Unknown, Via, Word, WordKind,
 };
 pub use manner::Below;
+pub use path::by_name;
 pub use prefix::{prefix, prefixes};
 pub use syntax::{DEPTH_MAX, TEXT_BYTES_MAX};
 pub use walk::{flagged, read, read_words};

@@ -171,7 +171,8 @@ pub enum Class {
 /// A directory in which something runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Directory {
-    /// This one: absolute and without `.`, `..` or doubled slashes.
+    /// This one: absolute and without `.` or doubled slashes. `..` stands only where the system, and not the
+    /// shell, is told to go there: it may follow a link.
     Known(Arc<str>),
     /// It cannot be told.
     Unknown,
@@ -197,11 +198,13 @@ pub struct Touch {
 /// What is touched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TouchedPath {
-    /// One path, absolute and lexically normal; and if it is a directory, what lies below it.
+    /// One path, absolute and without `.` or doubled slashes; and if it is a directory, what lies below it.
+    /// `..` behind a name is kept: where the name is a link, what is above is not what the text says. See
+    /// [`by_name`](crate::by_name) for the text without.
     Exact(String),
     /// Any path that fits a pattern.
     Below {
-        /// The directory before the first wildcard, absolute and lexically normal.
+        /// The directory before the first wildcard, as [`TouchedPath::Exact`].
         directory: String,
         /// The whole pattern, absolute.
         pattern: String,
@@ -213,6 +216,8 @@ pub enum TouchedPath {
 /// How a file is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
+    /// Whether it is there, its size and times may be seen, and of a directory the names in it.
+    Look,
     /// What it holds may be seen.
     Read,
     /// It may be made, changed or removed.

@@ -22,8 +22,24 @@ impl Simple {
     pub fn replaces(&self) -> bool {
         matches!(
             self.called(),
-            "cp" | "mv" | "git mv" | "dd" | "install" | "tee" | "rsync" | "ln"
+            "cp" | "mv"
+                | "git mv"
+                | "dd"
+                | "install"
+                | "tee"
+                | "rsync"
+                | "ln"
+                | "sort"
+                | "uniq"
+                | "shuf"
+                | "sponge"
         )
+    }
+
+    /// Whether only words of it are not known, and whatever they are, what its program could do to others than files
+    /// it could do before. It may still be [opaque](Simple::opaque): such a word may be an option, and of sed a script.
+    pub fn is_fixed(&self) -> bool {
+        effect::is_fixed(&self.words)
     }
 
     /// What it reads of directories that its words name, if it goes through them.
@@ -55,6 +71,12 @@ impl Simple {
             name if name.starts_with("git") => all(has(&[], &["--no-index"])),
             _ => None,
         }
+    }
+
+    /// Whether it surely reads no file of this name below the directories it goes through:
+    /// `grep -r --include='*.ts'` reads no `.env`.
+    pub fn passes_over(&self, name: &str) -> bool {
+        effect::passes_over(&self.words, name)
     }
 
     /// The program and sub-command as grammars name them.

@@ -1,16 +1,43 @@
 //! Paths as text. It must not ask whether anything exists.
 
-/// `path` as seen from `directory`, without `.`, `..` and doubled slashes.
+/// `path` as a shell sees it that changes its directory: without `.`, `..` and doubled slashes. Where a name
+/// before `..` is a link, the system goes elsewhere; see [`reached`].
 pub(crate) fn join(directory: &str, path: &str) -> String {
-    if is_normal(path) && directory.strip_prefix('/').is_some_and(is_normal) {
-        return [directory, "/", path].concat();
-    }
+    joined(directory, path, Above::ByName)
+}
+
+/// `path` as the system is given it: without `.`, doubled slashes and `..` at the root. Behind a name `..`
+/// stays, as that name may be a link.
+pub(crate) fn reached(directory: &str, path: &str) -> String {
+    joined(directory, path, Above::BySystem)
+}
+
+/// An absolute path without `..`, as if no name in it were a link.
+pub fn by_name(path: &str) -> String {
+    join("/", path)
+}
+
+/// Who says what is above a directory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Above {
+    ByName,
+    BySystem,
+}
+
+fn joined(directory: &str, path: &str, above: Above) -> String {
     let mut joined = String::with_capacity(directory.len() + 1 + path.len());
+    if is_normal(path) && directory.strip_prefix('/').is_some_and(is_normal) {
+        joined.push_str(directory);
+        joined.push('/');
+        joined.push_str(path);
+        return joined;
+    }
     let start = if path.starts_with('/') { "" } else { directory };
     for segment in start.split('/').chain(path.split('/')) {
         match segment {
             "" | "." => {}
-            ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+            ".." if joined.is_empty() => {}
+            ".." if above == Above::ByName => joined.truncate(joined.rfind('/').unwrap_or(0)),
             segment => {
                 joined.push('/');
                 joined.push_str(segment);
@@ -25,11 +52,15 @@ pub(crate) fn join(directory: &str, path: &str) -> String {
 
 /// Whether the path is relative and surely has no `.`, `..` and doubled slash in it, nor a slash at its end.
 fn is_normal(path: &str) -> bool {
-    let is_odd = |pair: &[u8]| matches!(pair, [b'/', b'/' | b'.']);
-    !path.is_empty()
-        && !path.starts_with(['/', '.'])
-        && !path.ends_with('/')
-        && !path.as_bytes().windows(2).any(is_odd)
+    // As if a slash stood before it.
+    let mut is_behind_slash = true;
+    for byte in path.bytes() {
+        if is_behind_slash && matches!(byte, b'/' | b'.') {
+            return false;
+        }
+        is_behind_slash = byte == b'/';
+    }
+    !is_behind_slash
 }
 
 /// Whether nothing can be learned from a file or harmed in it.
@@ -48,7 +79,7 @@ pub(crate) fn before_wildcard(pattern: &str) -> String {
         .split('/')
         .take_while(|segment| !segment.contains(['*', '?', '[', '\\']));
     let directory = plain.collect::<Vec<_>>().join("/");
-    join("/", &directory)
+    reached("/", &directory)
 }
 
 /// The machine and port of a `/dev/tcp/HOST/PORT`.
@@ -78,6 +109,21 @@ mod tests {
             ("a", "b", "/a/b"),
         ] {
             assert_eq!(join(directory, path), joined);
+        }
+    }
+
+    #[test]
+    fn behind_a_name_the_system_says_what_is_above() {
+        for (directory, path, joined) in [
+            ("/a/b", "../c/./d//", "/a/b/../c/d"),
+            ("/a", "/x/../y", "/x/../y"),
+            ("/", "../../y", "/y"),
+            ("/a/../b", "c/.", "/a/../b/c"),
+            ("/a", "", "/a"),
+            ("/a/b", "c/d", "/a/b/c/d"),
+        ] {
+            assert_eq!(reached(directory, path), joined);
+            assert_eq!(by_name(joined), join(directory, path));
         }
     }
 

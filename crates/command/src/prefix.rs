@@ -9,6 +9,8 @@ use crate::table;
 #[derive(Debug, Default)]
 struct Table {
     arity: table::Table<usize>,
+    /// The programs of which a row has more than the name.
+    programs: table::Set,
     /// Options that take one value and are kept in a rule with it: `pnpm --filter web`.
     pairs: Vec<&'static str>,
 }
@@ -22,6 +24,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         match count.parse() {
             Ok(count) => {
                 table.arity.insert(words, count);
+                table.programs.extend(words.split_once(' ').map(|it| it.0));
             }
             Err(_) => table.pairs.push(words),
         }
@@ -32,10 +35,14 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 /// How many words name the command `program rest` by the table: the longest row that fits counts, else it
 /// is one.
 fn arity(program: &str, rest: &[&str]) -> usize {
+    let mut found = TABLE.arity.get(program).copied().unwrap_or(1);
+    if !TABLE.programs.contains(program) {
+        return found;
+    }
     let mut key = String::with_capacity(64);
     key.push_str(program);
-    let mut found = TABLE.arity.get(program).copied().unwrap_or(1);
-    for word in rest.iter().take(3) {
+    // No row has an option in it.
+    for word in rest.iter().take(3).take_while(|it| !it.starts_with('-')) {
         key.push(' ');
         key.push_str(word);
         if let Some(count) = TABLE.arity.get(key.as_str()) {

@@ -19,8 +19,11 @@ const OF_SHELL: [&str; 13] = [
     "readonly", "typeset",
 ];
 
-/// Most spellings [`Simple::others`] gives.
+/// Most spellings of a command by its own words.
 const OTHERS_MAX: usize = 16;
+
+/// Most readings that are spelled of the end of a command.
+const TAIL_READINGS_MAX: usize = 4;
 
 impl Simple {
     /// The program as the shell would look it up; `None` when there is none or it cannot be told.
@@ -77,10 +80,72 @@ impl Simple {
         self.assignments.iter().filter(is_kept)
     }
 
-    /// Other spellings of the command, at most 16: by file name, without leading options, without any
+    /// Other spellings of the command, a bounded number: by file name, without leading options, without any
     /// options. They may only ever tighten, so each plausible reading is given: `git -C . push` gives
-    /// `git . push` and `git push`. What a wrapper runs is a command of its own.
+    /// `git . push` and `git push`, and so do `GIT push` and `git.exe push`. What a wrapper runs is a command
+    /// of its own; where it is not known what a program does with its words, each end of them that may be a
+    /// command is a spelling: `retry 3 git push` gives `git push`.
     pub fn others(&self) -> Vec<String> {
+        let mut found = self.own_spellings();
+        if let Some(called) = self.by_plain_name() {
+            found.push(called.canonical());
+            found.extend(called.own_spellings());
+        }
+        let tails = crate::effect::tails(&self.words);
+        for start in tails.starts {
+            found.extend(self.tail(start));
+        }
+        found.extend(tails.texts);
+        found
+    }
+
+    /// The command by the name that its program has where case and `.exe` say nothing; `None` where it is
+    /// the same.
+    fn by_plain_name(&self) -> Option<Self> {
+        let (program, arguments) = self.words.split_first()?;
+        let text = plain_name(base_name(&program.text)).filter(|_| program.is_known())?;
+        let program = Word {
+            text,
+            ..program.clone()
+        };
+        let words = std::iter::once(program).chain(arguments.iter().cloned());
+        Some(Self {
+            words: words.collect(),
+            assignments: Vec::new(),
+            ..self.clone()
+        })
+    }
+
+    /// The end that begins with the word at `start`, in a few spellings: as it is, by the name of its
+    /// program, by the grammar of it, without options.
+    fn tail(&self, start: usize) -> Vec<String> {
+        let tail = self.words.get(start..).unwrap_or_default();
+        let whole = quoted(tail);
+        let called = crate::effect::as_called(tail);
+        let tail = called.as_deref().unwrap_or(tail);
+        let mut found = Spellings::besides(&whole);
+        if let Some((program, arguments)) = tail.split_first() {
+            let name = base_name(&program.text);
+            let plain = plain_name(name);
+            let name = plain.as_deref().unwrap_or(name);
+            let arguments: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+            found.add(name, arguments.iter().copied());
+            if arguments.iter().any(|word| is_option(word)) {
+                found.add(name, without_options(&arguments, Values::Kept));
+                found.add(name, without_options(&arguments, Values::Dropped));
+                let spelled = crate::effect::spellings(tail);
+                for spelling in spelled.into_iter().take(TAIL_READINGS_MAX) {
+                    found.add(&spelling, []);
+                }
+            }
+        }
+        let mut list = found.list;
+        list.push(whole);
+        list
+    }
+
+    /// Those that stand in the words as they are.
+    fn own_spellings(&self) -> Vec<String> {
         let Some(program) = self.words.first().map(|word| word.text.as_str()) else {
             return Vec::new();
         };
@@ -91,20 +156,23 @@ impl Simple {
                 ..self.clone()
             };
             let mut found = vec![called.canonical()];
-            found.extend(called.others());
+            found.extend(called.own_spellings());
             found.truncate(OTHERS_MAX);
             return found;
         }
         let has_options = self.words.iter().any(|word| is_option(&word.text));
         let is_bare = base_name(program) == program && self.kept().next().is_none();
-        if !has_options && is_bare && !self.words.iter().any(needs_quotes) {
+        let has_quotes = self.words.iter().any(needs_quotes);
+        if !has_options && is_bare && !has_quotes {
             return Vec::new();
         }
         let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
         let arguments = words.get(1..).unwrap_or_default();
         let canonical = self.canonical();
         let mut found = Spellings::besides(&canonical);
-        found.add(base_name(program), arguments.iter().copied());
+        if !is_bare || has_quotes {
+            found.add(base_name(program), arguments.iter().copied());
+        }
         if !has_options {
             return found.list;
         }
@@ -120,8 +188,15 @@ impl Simple {
             if start > 1 {
                 found.add(base_name(program), operands.iter().copied());
             }
-            for values in [Values::Kept, Values::Dropped] {
-                found.add(base_name(program), without_options(operands, values));
+            if !operands.iter().any(|word| is_option(word)) {
+                continue;
+            }
+            found.add(base_name(program), without_options(operands, Values::Kept));
+            if operands.windows(2).any(is_pair) {
+                found.add(
+                    base_name(program),
+                    without_options(operands, Values::Dropped),
+                );
             }
             if found.is_full() {
                 break;
@@ -141,7 +216,7 @@ impl Simple {
             return Vec::new();
         }
         let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
-        prefix(&words).into_iter().collect()
+        prefix(&words).map_or_else(Vec::new, |rule| vec![rule])
     }
 }
 
@@ -157,6 +232,33 @@ pub(crate) fn changes_lookup(it: &Assignment, words: &[Word], at: &Directory) ->
 pub(crate) fn base_name(program: &str) -> &str {
     let slash = program.bytes().rposition(|byte| byte == b'/');
     slash.map_or(program, |at| program.get(at + 1..).unwrap_or(program))
+}
+
+/// The words with single spaces, quoted where they would be read otherwise.
+fn quoted(words: &[Word]) -> String {
+    let mut text = String::new();
+    for word in words {
+        separate(&mut text);
+        if needs_quotes(word) {
+            text.push('\'');
+            text.push_str(&word.text.replace('\'', r"'\''"));
+            text.push('\'');
+        } else {
+            text.push_str(&word.text);
+        }
+    }
+    text
+}
+
+/// The name of a program where case and the ending of a program say nothing; `None` where it is the same.
+pub(crate) fn plain_name(name: &str) -> Option<String> {
+    // There a path has backslashes too.
+    let lower = name.to_ascii_lowercase();
+    let lower = lower.rsplit('\\').next().unwrap_or_default().to_owned();
+    let endings = [".exe", ".com", ".cmd", ".bat", ".jar"];
+    let plain = endings.iter().find_map(|it| lower.strip_suffix(it));
+    let plain = plain.filter(|it| !it.is_empty()).unwrap_or(&lower);
+    (plain != name).then(|| plain.to_owned())
 }
 
 /// Adds a blank behind what stands there.
@@ -225,6 +327,11 @@ fn is_option(word: &str) -> bool {
 /// Whether the word after this one may be its value.
 fn may_take_value(word: &str) -> bool {
     is_option(word) && word != "--" && !word.contains('=')
+}
+
+/// Whether these are an option and a word that may be its value.
+fn is_pair(words: &[&str]) -> bool {
+    matches!(words, [option, value] if may_take_value(option) && !is_option(value))
 }
 
 /// The places in `words` where the first operand may stand, as leading options may or may not take a

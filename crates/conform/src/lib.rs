@@ -19,3 +19,5 @@ mod table;
 pub mod testkit;
 pub mod vectors;
 mod waiting;
+
+pub use table::rows;

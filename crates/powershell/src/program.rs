@@ -160,7 +160,11 @@ fn read_at(text: &str, words: &[Word], at: Directory, home: Option<&str>) -> Lin
         }
     }
     for touch in &mut line.touches {
+        by_name(&mut touch.path);
         unroot(&mut touch.path);
+        if touch.mode == Mode::Look {
+            touch.mode = Mode::Read;
+        }
     }
     for command in &mut line.commands {
         if let Directory::Known(path) = &mut command.directory {
@@ -189,6 +193,18 @@ fn turned(word: &Word) -> Word {
     Word {
         text: format!("{option}{value}"),
         ..word.clone()
+    }
+}
+
+/// Windows takes `..` by name, whatever is a link.
+fn by_name(path: &mut TouchedPath) {
+    match path {
+        TouchedPath::Exact(path) => *path = command::by_name(path),
+        TouchedPath::Below { directory, pattern } => {
+            *directory = command::by_name(directory);
+            *pattern = command::by_name(pattern);
+        }
+        TouchedPath::Unknown(_) => {}
     }
 }
 

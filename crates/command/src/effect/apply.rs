@@ -1,10 +1,11 @@
 //! What one reading of a command means: touches, hosts, what runs inside, its class. It must not read options.
 
+use std::borrow::Cow;
+
+use super::git::pathspec;
 use super::grammar::{Mark, Slot};
-use super::inner::is_stream;
-use super::language::{self, Verdict};
-use super::parse::{Reading, Used, is_assignment};
-use super::{Changes, Effects, place, sql, variable};
+use super::parse::{Reading, Used};
+use super::{Effects, place};
 use crate::line::{Class, Directory, Host, Mode, Opaque, Touch, TouchedPath, Word, WordKind};
 
 /// What a reading of a command that runs in `at` does.
@@ -23,9 +24,9 @@ pub(super) struct Applied<'r> {
     pub(super) reading: &'r Reading<'r>,
     pub(super) effects: Effects,
     /// Where the command works.
-    pub(super) at: Directory,
+    pub(super) at: Cow<'r, Directory>,
     /// Where it was called.
-    called_at: &'r Directory,
+    pub(super) called_at: &'r Directory,
     /// The word that moves the command to another directory.
     pub(super) directory: Option<Word>,
     pub(super) looks: bool,
@@ -53,7 +54,7 @@ impl<'r> Applied<'r> {
         let mut applied = Self {
             reading,
             effects,
-            at: at.clone(),
+            at: Cow::Borrowed(at),
             called_at: at,
             directory: None,
             looks,
@@ -63,7 +64,7 @@ impl<'r> Applied<'r> {
         for used in reading.switches.iter().filter(moves) {
             if let Some(word) = used.value.first() {
                 applied.touch(word, Mode::Read, true);
-                applied.at = place::moved(word, &applied.at);
+                applied.at = Cow::Owned(place::moved(word, &applied.at));
                 applied.directory = Some(word.clone());
             }
         }
@@ -107,18 +108,34 @@ impl<'r> Applied<'r> {
         }
     }
 
+    /// `@file` may be the file.
+    pub(super) fn behind_at(&mut self, word: &Word) {
+        if let Some(file) = word.text.strip_prefix('@').filter(|file| !file.is_empty()) {
+            let file = Word {
+                text: file.to_owned(),
+                ..word.clone()
+            };
+            self.touch(&file, Mode::Read, false);
+        }
+    }
+
     /// A word that may be a file, for all that is known.
     pub(super) fn suspect(&mut self, word: &Word) {
-        if place::looks_like_path(word) {
-            self.touch(word, Mode::Read, false);
-            self.touch(word, Mode::Write, false);
+        self.behind_at(word);
+        let is_of_git = self.reading.grammar.name.starts_with("git");
+        let found = is_of_git.then(|| pathspec(word));
+        for word in found.as_deref().unwrap_or(std::slice::from_ref(word)) {
+            if place::looks_like_path(word) {
+                self.touch(word, Mode::Read, false);
+                self.touch(word, Mode::Write, false);
+            }
         }
     }
 
     pub(super) fn options(&mut self) {
         for used in &self.reading.switches {
             let switch = used.switch;
-            let is_neutral = switch.slot == Some(Slot::Write)
+            let is_neutral = matches!(switch.slot, Some(Slot::Write | Slot::Out))
                 && used
                     .value
                     .iter()
@@ -133,12 +150,16 @@ impl<'r> Applied<'r> {
                         self.hide(used.word, why);
                     }
                     Mark::Here => self.here(used.word),
+                    Mark::Reaches => self.reach_some(used.word),
                     Mark::Names => {
                         self.touch_unknown(
                             used.word,
                             Mode::Read,
                             "the files are not named in its words",
                         );
+                    }
+                    Mark::Settings => {
+                        self.touch(&named(".git/config", used.word), Mode::Read, true);
                     }
                     Mark::Looks
                     | Mark::Mild
@@ -152,6 +173,7 @@ impl<'r> Applied<'r> {
                     | Mark::Last
                     | Mark::Pair
                     | Mark::Named
+                    | Mark::Only
                     | Mark::Below => {}
                 }
             }
@@ -185,7 +207,7 @@ impl<'r> Applied<'r> {
 
     /// The working directory itself, as far as it is known.
     pub(super) fn directory(&self) -> TouchedPath {
-        match &self.at {
+        match &*self.at {
             Directory::Known(path) => TouchedPath::Exact(path.to_string()),
             Directory::Unknown => TouchedPath::Unknown("the directory is not known".to_owned()),
         }
@@ -207,15 +229,16 @@ impl<'r> Applied<'r> {
     pub(super) fn operands(&mut self) {
         let operands = &self.reading.operands;
         if self.looks {
-            let archives = self.reading.grammar.operands.iter().flatten();
-            let reads = archives
-                .clone()
-                .all(|(slot, _)| matches!(slot, Slot::Archive | Slot::Read));
-            for word in operands
-                .iter()
-                .filter(|_| reads && archives.clone().count() > 0)
-            {
-                self.touch(word, Mode::Read, true);
+            let slots = self.reading.grammar.operands.as_deref().unwrap_or_default();
+            for (index, word) in operands.iter().enumerate() {
+                let slot = slot_of(slots, index, operands.len());
+                let reads = matches!(
+                    slot,
+                    Some(Slot::Archive | Slot::Read | Slot::Paged | Slot::Packed)
+                );
+                if reads {
+                    self.touch(word, Mode::Read, true);
+                }
             }
             return;
         }
@@ -239,232 +262,17 @@ impl<'r> Applied<'r> {
                     && matches!(word.kind, WordKind::Dynamic | WordKind::Glob)
                     && !slots.iter().any(|(_, is_any_number)| *is_any_number);
                 let behind = slots.iter().skip(index + 1);
-                if is_many && behind.clone().any(|(slot, _)| *slot == Slot::Write) {
+                if is_many
+                    && behind
+                        .clone()
+                        .any(|(slot, _)| matches!(slot, Slot::Write | Slot::Out))
+                {
                     self.write(word);
                 }
             } else {
                 self.raise(Class::Ordinary);
                 self.suspect(word);
             }
-        }
-    }
-
-    /// What a value or an operand means.
-    pub(super) fn value(&mut self, slot: Slot, word: &Word) {
-        match slot {
-            Slot::Text | Slot::Stand | Slot::Command | Slot::Exec => {}
-            Slot::Paged if is_pager_command(word) => {
-                self.hide(word, "it may be a command of the pager");
-            }
-            Slot::Read if self.has(Mark::InPlace) => {
-                self.touch(word, Mode::Read, true);
-                self.write(word);
-                self.keep_copy(word);
-            }
-            Slot::Read | Slot::Directory | Slot::Paged => {
-                self.touch(word, Mode::Read, true);
-            }
-            Slot::Tree if self.has(Mark::Mild) && self.effects.class == Class::Ordinary => {}
-            Slot::Write | Slot::Tree => self.write(word),
-            Slot::Both => {
-                self.touch(word, Mode::Read, true);
-                self.write(word);
-            }
-            Slot::Removed => {
-                let is_many = word.kind == WordKind::Dynamic && !word.is_single;
-                if is_many || word.text == "{}" || word.text.contains("**") {
-                    self.raise(Class::Irreversible);
-                }
-                self.write(word);
-            }
-            Slot::Lines => self.lines(word),
-            Slot::Task => {
-                let publishes = ["deploy", "publish", "release", "upload"];
-                let mut parts = word.text.split(':');
-                if parts.any(|part| publishes.iter().any(|it| part.starts_with(it))) {
-                    self.raise(Class::Publish);
-                }
-                self.suspect(word);
-            }
-            Slot::Module => {
-                if ["twine", "flit"].contains(&word.text.as_str()) {
-                    self.raise(Class::Publish);
-                }
-            }
-            Slot::Into => self.into(word),
-            Slot::Packed => self.packed(word),
-            Slot::Linked => self.linked(word),
-            Slot::Sourced => self.sourced(word),
-            Slot::Setting => self.setting(word),
-            Slot::Glob => self.glob(word),
-            Slot::Format => self.format(word),
-            Slot::Archive => self.archive(word),
-            Slot::Branch => self.branch(word),
-            Slot::Trap => {
-                let is_reset = word.is_known() && (word.text.is_empty() || word.text == "-");
-                if !is_reset {
-                    self.script(std::slice::from_ref(word), Vec::new());
-                }
-            }
-            Slot::Revision => self.revision(word),
-            Slot::Maybe => self.suspect(word),
-            Slot::Clock if word.is_known() && word.text.starts_with('+') => {}
-            Slot::Made | Slot::Clock => self.raise(Class::Ordinary),
-            Slot::Assignment => self.assignment(word),
-            Slot::Host => self.reach(place::host(&word.text, word)),
-            Slot::Url if word.text.starts_with("file:") => {
-                let path = word
-                    .text
-                    .trim_start_matches("file:")
-                    .trim_start_matches("//");
-                let local = Word {
-                    text: path.to_owned(),
-                    ..word.clone()
-                };
-                self.touch(&local, Mode::Read, true);
-            }
-            Slot::Url => {
-                let bare = word.text.split('/').next().unwrap_or_default();
-                self.reach(place::url(word).unwrap_or_else(|| place::host(bare, word)));
-            }
-            Slot::RemoteRead | Slot::RemoteWrite => match place::remote(word) {
-                Some(host) => {
-                    self.reach(host);
-                    if slot == Slot::RemoteWrite {
-                        self.raise(Class::Publish);
-                    }
-                }
-                None if slot == Slot::RemoteRead => {
-                    self.touch(word, Mode::Read, true);
-                }
-                None => self.write(word),
-            },
-            Slot::GitRemote => self.git_remote(word),
-            Slot::GitSetting => self.git_setting(word),
-            Slot::GitKey => self.git_key(word),
-            Slot::Data => {
-                let file = word
-                    .text
-                    .split_once('@')
-                    .filter(|(head, _)| head.is_empty() || head.ends_with('='));
-                if let Some((_, file)) = file {
-                    let file = Word {
-                        text: file.to_owned(),
-                        ..word.clone()
-                    };
-                    self.touch(&file, Mode::Read, true);
-                }
-            }
-            Slot::Method => {
-                let is_look = ["GET", "HEAD", "OPTIONS"]
-                    .iter()
-                    .any(|name| name.eq_ignore_ascii_case(&word.text));
-                if !(word.is_known() && is_look) {
-                    self.raise(Class::Publish);
-                }
-            }
-            Slot::Program => self.program(word),
-            Slot::Script => self.split_script(word),
-            Slot::File if word.text == "-" || is_stream(word) => {
-                self.hide(word, "it runs what stands on its standard input");
-            }
-            Slot::File => {
-                self.raise(Class::Ordinary);
-                self.touch(word, Mode::Read, true);
-            }
-            Slot::Code => self.hide(word, "this is code that is not read here"),
-            Slot::Sed => self.language(word, language::sed),
-            Slot::Awk => self.language(word, language::awk),
-            Slot::Jq => self.language(word, language::jq),
-            Slot::Sql => self.sql(word),
-            Slot::Redis => self.redis(word),
-        }
-    }
-
-    pub(super) fn language(&mut self, word: &Word, read: fn(&str) -> Verdict) {
-        if !word.is_known() {
-            return self.hide(word, "this is code that is not written out");
-        }
-        match read(&word.text) {
-            Verdict::Files { read, written } => {
-                for name in read {
-                    let file = Word {
-                        text: name,
-                        ..word.clone()
-                    };
-                    self.touch(&file, Mode::Read, true);
-                }
-                for name in written {
-                    let file = Word {
-                        text: name,
-                        ..word.clone()
-                    };
-                    self.write(&file);
-                }
-            }
-            Verdict::Environment => self.raise(Class::Ordinary),
-            Verdict::Writes => {
-                self.raise(Class::Ordinary);
-                self.touch_unknown(word, Mode::Write, "code names the file");
-            }
-            Verdict::Runs => self.hide(word, "this code runs commands or is not understood"),
-        }
-    }
-
-    /// What a text for a database says is destroyed stays so where the rest of it is not understood.
-    fn sql(&mut self, word: &Word) {
-        if sql::destroys(&word.text) {
-            self.raise(Class::Irreversible);
-        }
-        self.language(word, sql::sql);
-    }
-
-    /// The first operand of a command for Redis says what the others are.
-    fn redis(&mut self, word: &Word) {
-        if sql::destroys(&word.text) {
-            self.raise(Class::Irreversible);
-        }
-        let first = self.reading.operands.first();
-        let is_first = first.is_some_and(|first| first.range == word.range);
-        if is_first && !(word.is_known() && sql::is_plain_redis(&word.text)) {
-            self.hide(word, "this command of the database is not on the list");
-        }
-    }
-
-    pub(super) fn reach(&mut self, host: Host) {
-        self.raise(Class::Ordinary);
-        self.effects.hosts.push(host);
-    }
-
-    /// An archive is found from where the command was called, not where it unpacks.
-    pub(super) fn archive(&mut self, word: &Word) {
-        if let Some(host) = place::remote(word) {
-            return self.reach(host);
-        }
-        let at = std::mem::replace(&mut self.at, self.called_at.clone());
-        if self.has(Mark::Packs) {
-            self.write(word);
-        } else {
-            self.touch(word, Mode::Read, true);
-        }
-        self.at = at;
-    }
-
-    pub(super) fn assignment(&mut self, word: &Word) {
-        self.raise(Class::Ordinary);
-        let name = word.text.split(['=', '+']).next().unwrap_or_default();
-        let value = word.text.split_once('=').map_or("", |(_, value)| value);
-        let value = Word {
-            text: value.to_owned(),
-            ..word.clone()
-        };
-        // The folders of a list, and a value that is not given, matter to what runs later.
-        let is_given = word.text.contains('=') && !word.text.contains("+=");
-        let is_harmless = variable::changes(name, &value, &self.at) == Changes::Nothing;
-        if variable::is_dangerous_variable(name) && !(is_given && is_harmless) {
-            self.hide(word, format!("setting `{name}` changes what programs do"));
-        } else if !word.is_known() && !is_assignment(&word.text) || name.contains('[') {
-            self.hide(word, "the name of the variable is not written out");
         }
     }
 
@@ -475,6 +283,9 @@ impl<'r> Applied<'r> {
         };
         if let Some(why) = reading.grammar.opaque.filter(|_| !self.looks) {
             self.hide(program, why);
+        }
+        if reading.grammar.is_near && self.effects.class == Class::Publish && self.stays_here() {
+            self.effects.class = Class::Ordinary;
         }
         if !reading.is_listed {
             self.raise(Class::Ordinary);
@@ -506,6 +317,9 @@ impl<'r> Applied<'r> {
         }
         if reading.grammar.is_here && !self.looks {
             self.here(program);
+        }
+        for file in &reading.grammar.reads {
+            self.touch(&named(file, program), Mode::Read, true);
         }
         if !self.looks {
             for name in &reading.grammar.reaches {
@@ -541,10 +355,11 @@ impl<'r> Applied<'r> {
 /// Whether the value of the word comes from a variable, and so may hold what the environment keeps
 /// secret: `$NAME`, `${NAME}`, `$((NAME))`, but not the output of a command.
 pub(crate) fn shows_variable(word: &Word) -> bool {
-    if word.kind != WordKind::Dynamic {
-        return false;
-    }
-    let mut rest = word.text.as_str();
+    word.kind == WordKind::Dynamic && has_variable(&word.text)
+}
+
+/// Whether a variable stands in the text outside of substitutions.
+fn has_variable(mut rest: &str) -> bool {
     // Where one end is not plain, none behind it is looked for, so that each character is seen once.
     let mut is_plain = true;
     while let Some((_, after)) = rest.split_once('$') {
@@ -581,6 +396,11 @@ fn behind_substitution(text: &str) -> Option<&str> {
     None
 }
 
+/// A file that no word names, to be shown where `word` stands.
+fn named(file: &str, word: &Word) -> Word {
+    Word::literal(file, word.range.clone())
+}
+
 /// The slot of the operand at `index` among `count`.
 fn slot_of(slots: &[(Slot, bool)], index: usize, count: usize) -> Option<Slot> {
     let many = slots.iter().position(|(_, is_many)| *is_many);
@@ -598,14 +418,4 @@ fn slot_of(slots: &[(Slot, bool)], index: usize, count: usize) -> Option<Slot> {
         many
     };
     slots.get(place).map(|(slot, _)| *slot)
-}
-
-/// Whether a word may be a command of a pager: `+` and more than a place in the file.
-fn is_pager_command(word: &Word) -> bool {
-    let is_place =
-        |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric());
-    match word.text.strip_prefix('+') {
-        Some(text) => !(word.is_known() && is_place(text)),
-        None => !word.is_known() && word.text.starts_with('$'),
-    }
 }

@@ -1,5 +1,7 @@
 //! The files that are made beside those that the words of a command name, and when its words tell all. It must not read options.
 
+use std::borrow::Cow;
+
 use super::apply::{Applied, shows_variable};
 use super::grammar::{Mark, Slot, Told};
 use super::inner::is_stream;
@@ -8,10 +10,14 @@ use crate::line::{Class, Mode, TouchedPath, Word, WordKind};
 
 /// The endings of packed files, and what is left of a name without them.
 const ENDINGS: &[(&str, &str)] = &[
+    ("-gz", ""),
+    ("-z", ""),
+    (".bz", ""),
     (".bz2", ""),
     (".gz", ""),
     (".lz4", ""),
     (".lzma", ""),
+    (".taz", ".tar"),
     (".tbz", ".tar"),
     (".tbz2", ".tar"),
     (".tgz", ".tar"),
@@ -20,6 +26,7 @@ const ENDINGS: &[(&str, &str)] = &[
     (".xz", ""),
     (".z", ""),
     (".zst", ""),
+    ("_z", ""),
 ];
 
 impl Applied<'_> {
@@ -81,7 +88,7 @@ impl Applied<'_> {
                 continue;
             };
             let name = Word {
-                text: format!("{}/{}", word.text.trim_end_matches('/'), name.text),
+                text: [word.text.trim_end_matches('/'), "/", &name.text].concat(),
                 ..name
             };
             self.touch(&name, Mode::Write, false);
@@ -97,6 +104,23 @@ impl Applied<'_> {
             return;
         }
         let text = word.text.as_str();
+        let switches = self.reading.switches.iter();
+        let endings = switches.filter(|used| used.switch.slot == Some(Slot::Ending));
+        for ending in endings.filter_map(|used| used.value.first()) {
+            let Some(name) = text.strip_suffix(ending.text.as_str()) else {
+                self.write(&Word {
+                    text: format!("{text}{}", ending.text),
+                    kind: ending.kind,
+                    ..word.clone()
+                });
+                continue;
+            };
+            self.write(&Word {
+                text: name.to_owned(),
+                kind: ending.kind,
+                ..word.clone()
+            });
+        }
         let lower = text.to_ascii_lowercase();
         let found = ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending));
         let beside = if let Some((ending, left)) = found {
@@ -107,8 +131,8 @@ impl Applied<'_> {
                 "bzip2" | "bunzip2" => "bz2",
                 "xz" | "unxz" => "xz",
                 "zstd" | "unzstd" => "zst",
-                "lz4" => "lz4",
-                "lzma" => "lzma",
+                "lz4" | "unlz4" => "lz4",
+                "lzma" | "unlzma" => "lzma",
                 "compress" | "uncompress" => "Z",
                 _ => "gz",
             };
@@ -175,10 +199,11 @@ impl Applied<'_> {
                     parent
                 };
                 let is_directory = target.is_some();
-                self.at = place::moved(if is_directory { link } else { &parent }, &here);
+                let from = if is_directory { link } else { &parent };
+                self.at = Cow::Owned(place::moved(from, &here));
                 self.touch(word, Mode::Read, true);
                 self.touch(word, Mode::Write, false);
-                self.at = place::moved(link, &here);
+                self.at = Cow::Owned(place::moved(link, &here));
                 self.touch(word, Mode::Read, false);
                 self.touch(word, Mode::Write, false);
                 self.at = here;
@@ -231,6 +256,58 @@ impl Applied<'_> {
         }
     }
 
+    /// What a container sees of this machine, and may change. A name without a slash is one of its volumes.
+    pub(super) fn mount(&mut self, word: &Word) {
+        let mut fields = word.text.split(',');
+        let named = fields.find_map(|field| {
+            let (name, value) = field.split_once('=')?;
+            ["src", "source"].contains(&name.trim()).then_some(value)
+        });
+        let place = named.or_else(|| word.text.split(':').next());
+        let place = Word {
+            text: place.unwrap_or_default().to_owned(),
+            ..word.clone()
+        };
+        self.suspect(&place);
+    }
+
+    /// The files whose text is sent.
+    pub(super) fn sent(&mut self, slot: Slot, word: &Word) {
+        let text = word.text.as_str();
+        if word.kind == WordKind::Dynamic && text.starts_with(['$', '`']) {
+            return self.touch_unknown(word, Mode::Read, "its value may name a file");
+        }
+        let mut files: Vec<&str> = Vec::new();
+        match slot {
+            Slot::Cookie => files.extend(Some(text).filter(|text| !text.contains('='))),
+            Slot::Form => {
+                let value = text.split_once('=').map_or("", |(_, value)| value);
+                let names = value.strip_prefix(['@', '<']);
+                for name in names.into_iter().flat_map(|names| names.split(',')) {
+                    let name = name.split(';').next().unwrap_or_default();
+                    files.push(name.trim().trim_matches('"'));
+                }
+                files.extend(names.filter(|names| names.contains([',', ';', '"'])));
+            }
+            _ => {
+                let is_file = |head: &str| {
+                    head.is_empty()
+                        || head.ends_with('=')
+                        || slot == Slot::Encoded && !head.contains('=')
+                };
+                let named = text.split_once('@').filter(|(head, _)| is_file(head));
+                files.extend(named.map(|(_, file)| file));
+            }
+        }
+        for file in files {
+            let file = Word {
+                text: file.to_owned(),
+                ..word.clone()
+            };
+            self.touch(&file, Mode::Read, true);
+        }
+    }
+
     /// An option of the shell that is started, by its name.
     pub(super) fn setting(&mut self, word: &Word) {
         const PLAIN: &[&str] = &[
@@ -249,6 +326,11 @@ impl Applied<'_> {
         if !(word.is_known() && PLAIN.contains(&word.text.as_str())) {
             self.hide(word, "this option changes how the shell reads a line");
         }
+        // Each command is shown with the values of its variables.
+        if word.text == "xtrace" {
+            self.raise(Class::Ordinary);
+            self.is_untold = true;
+        }
     }
 
     /// A file that the shell itself runs: code of the project, as with `bash FILE`. Without a slash it is
@@ -263,7 +345,7 @@ impl Applied<'_> {
 }
 
 /// The patterns that hidden names fit, of those that fit this one.
-fn hidden_names(pattern: &str) -> Vec<String> {
+pub(super) fn hidden_names(pattern: &str) -> Vec<String> {
     let name = pattern.rsplit('/').next().unwrap_or_default();
     let (head, choices, tail) = match name
         .split_once('{')

@@ -1,7 +1,8 @@
 //! The operands and settings of git that no list of options tells. It must not know which sub-command takes them.
 
 use super::apply::Applied;
-use super::{GIT_SETTINGS, place};
+use super::file::hidden_names;
+use super::{GIT_SETTINGS, place, proxy};
 use crate::line::{Class, Host, Mode, Word, WordKind};
 
 /// Names of files and folders without an ending, which are hardly those of a branch.
@@ -64,13 +65,31 @@ impl Applied<'_> {
             });
         if !is_first || is_file || word.text.ends_with('/') {
             self.raise(Class::Irreversible);
-            self.touch(word, Mode::Write, false);
+            for file in pathspec(word) {
+                self.touch(&file, Mode::Write, false);
+            }
+        }
+    }
+
+    /// Files of a repository, as git finds them.
+    pub(super) fn pathspec(&mut self, word: &Word, mode: Mode) {
+        self.raise(Class::Ordinary);
+        for file in pathspec(word) {
+            self.touch(&file, mode, true);
         }
     }
 
     /// A name of a commit, a file, or `commit:file`.
     pub(super) fn revision(&mut self, word: &Word) {
-        self.touch(word, Mode::Read, false);
+        for file in pathspec(word) {
+            self.touch(&file, Mode::Read, false);
+        }
+        if [":(", ":!", ":^", ":/"]
+            .iter()
+            .any(|it| word.text.starts_with(it))
+        {
+            return;
+        }
         // `:2:file` is the file as a merge has it.
         let stages = [":0:", ":1:", ":2:", ":3:"];
         let staged = stages.iter().find_map(|it| word.text.strip_prefix(it));
@@ -147,6 +166,12 @@ impl Applied<'_> {
         if name.starts_with("alias.") && value.is_known() {
             return self.alias(value);
         }
+        if name == "format.pretty" {
+            self.format(value);
+        }
+        if proxy::is_setting_of_git(&name) {
+            self.url(value);
+        }
         if !(is_plain_setting(&name) || is_pager && value.is_known()) {
             self.hide(
                 word,
@@ -173,6 +198,58 @@ impl Applied<'_> {
         };
         self.script(&[script], vec![any.clone(), any]);
     }
+}
+
+/// The files that git takes the word for, which finds names by a pattern itself: there a wildcard finds a dot
+/// at the start of a name, and crosses directories.
+pub(super) fn pathspec(word: &Word) -> Vec<Word> {
+    if word.kind == WordKind::Dynamic {
+        return vec![word.clone()];
+    }
+    let text = word.text.as_str();
+    let (magic, rest) = match text
+        .strip_prefix(":(")
+        .and_then(|text| text.split_once(')'))
+    {
+        Some(found) => found,
+        None if text.starts_with(":!") || text.starts_with(":^") => ("exclude", ""),
+        None => text
+            .strip_prefix(":/")
+            .map_or(("", text), |rest| ("top", rest)),
+    };
+    let has = |wanted: &str| magic.split(',').any(|it| it.trim().starts_with(wanted));
+    if has("exclude") {
+        return Vec::new();
+    }
+    let named = |text: String| Word {
+        kind: if text.contains(['*', '?', '[', '\\']) && !has("literal") {
+            WordKind::Glob
+        } else {
+            word.kind
+        },
+        text,
+        ..word.clone()
+    };
+    let mut found = vec![named(rest.to_owned())];
+    if has("top") {
+        found.push(named(format!("../{rest}")));
+    }
+    // Which files these find is not told by names.
+    if has("attr") || has("icase") {
+        found.push(Word {
+            kind: WordKind::Dynamic,
+            ..word.clone()
+        });
+    }
+    if found.iter().any(|word| word.kind == WordKind::Glob) {
+        let cut = rest.rfind('/').map_or(0, |slash| slash + 1);
+        let start = rest.get(..cut).unwrap_or_default();
+        for hidden in hidden_names(rest) {
+            found.push(named(format!("{start}{hidden}")));
+            found.push(named(format!("{start}*/{hidden}")));
+        }
+    }
+    found
 }
 
 /// Whether a setting of git runs nothing, whatever it is set to.

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::{Place, load};
 use crate::line::Class;
-use crate::spelling::base_name;
+use crate::spelling::{base_name, plain_name};
 use crate::table;
 
 /// One file of grammars. It is read when one of its programs is first asked for: all of them take
@@ -27,7 +27,7 @@ impl File {
 }
 
 /// The files, in no order that matters. `data/programs/README.md` tells the format.
-static FILES: [File; 11] = [
+static FILES: [File; 15] = [
     File::new(include_str!("../../data/programs/build.txt")),
     File::new(include_str!("../../data/programs/code.txt")),
     File::new(include_str!("../../data/programs/container.txt")),
@@ -38,15 +38,44 @@ static FILES: [File; 11] = [
     File::new(include_str!("../../data/programs/shell.txt")),
     File::new(include_str!("../../data/programs/system.txt")),
     File::new(include_str!("../../data/programs/text.txt")),
+    File::new(include_str!("../../data/programs/database.txt")),
+    File::new(include_str!("../../data/programs/machine.txt")),
+    File::new(include_str!("../../data/programs/release.txt")),
+    File::new(include_str!("../../data/programs/vcs.txt")),
     File::new(include_str!("../../data/programs/wrapper.txt")),
 ];
 
-/// The file that tells of each program.
-static PROGRAMS: LazyLock<table::Table<&'static File>> = LazyLock::new(|| {
+/// A program that a file tells of.
+#[derive(Debug)]
+struct Program {
+    name: &'static str,
+    file: &'static File,
+    grammar: OnceLock<Option<&'static Grammar>>,
+}
+
+impl Program {
+    fn grammar(&'static self) -> Option<&'static Grammar> {
+        *self
+            .grammar
+            .get_or_init(|| self.file.table().grammars.get(self.name))
+    }
+}
+
+static PROGRAMS: LazyLock<table::Table<Program>> = LazyLock::new(|| {
     let named = FILES
         .iter()
         .flat_map(|file| load::names(file.text).map(move |name| (name, file)));
-    named.filter(|(name, _)| !name.contains(' ')).collect()
+    let programs = named.filter(|(name, _)| !name.contains(' '));
+    let program = |(name, file)| {
+        let grammar = OnceLock::new();
+        let program = Program {
+            name,
+            file,
+            grammar,
+        };
+        (name, program)
+    };
+    programs.map(program).collect()
 });
 
 /// What a value or an operand is to its program.
@@ -54,6 +83,8 @@ static PROGRAMS: LazyLock<table::Table<&'static File>> = LazyLock::new(|| {
 pub(crate) enum Slot {
     /// A number, a pattern, a name: nothing is done with it outside the program.
     Text,
+    /// A file of which no more is seen than that it is there, and of a directory the names in it.
+    Seen,
     /// A file that is read.
     Read,
     /// A file that is written.
@@ -68,6 +99,14 @@ pub(crate) enum Slot {
     Task,
     /// A module of Python that is run.
     Module,
+    /// The commit to which `git reset` goes, or a file.
+    Reset,
+    /// The URL of a git remote that is only noted.
+    Noted,
+    /// A file that is written, in whose name `#1` stands for a part of a URL.
+    Saved,
+    /// A file that is written, also where its name is `-`.
+    Out,
     /// A file that is read and written.
     Both,
     /// A file that is written, or a directory in which each of the other operands gets a name.
@@ -92,6 +131,8 @@ pub(crate) enum Slot {
     Directory,
     /// A revision or a file: it may be read.
     Revision,
+    /// Files of a repository that are written, as git finds them by a pattern.
+    Changed,
     /// A branch, or files whose changes are thrown away.
     Branch,
     /// It may be a file.
@@ -116,8 +157,22 @@ pub(crate) enum Slot {
     GitSetting,
     /// The name of a setting of git that is kept, whose value is the next operand.
     GitKey,
+    /// A setting of wget.
+    WgetSetting,
     /// A text that is sent; what stands behind `@` is a file.
     Data,
+    /// The same, in which a name may stand before the `@`.
+    Encoded,
+    /// A field of a form; what stands behind `=@` and `=<` are files, with what they are behind `;`.
+    Form,
+    /// `NAME=value`, or a file.
+    Cookie,
+    /// A setting whose value may be a file that is read, or code that is loaded.
+    Defined,
+    /// The ending of packed files.
+    Ending,
+    /// A directory or file for a container: `HERE:THERE`, or `src=HERE,dst=THERE`.
+    Mount,
     /// An HTTP method.
     Method,
     /// One program that is run with arguments of its own.
@@ -126,6 +181,12 @@ pub(crate) enum Slot {
     Command,
     /// A shell text; as the last operand, the rest of the words joined by blanks.
     Script,
+    /// A target of `make`, or a variable that it expands.
+    Target,
+    /// Words for the program itself, in the spelling of `env -S`.
+    Split,
+    /// A file that is written, or behind `|` or `!` a shell text.
+    Piped,
     /// A shell text that runs later, `-` or nothing.
     Trap,
     /// A command up to `;` or `+`.
@@ -179,10 +240,16 @@ pub(crate) enum Mark {
     Packs,
     /// Files are made in the working directory.
     Here,
+    /// A machine is reached that no word names.
+    Reaches,
     /// Where no operand says where, the files below the working directory are read.
     Below,
+    /// Below directories only files are read whose names fit its value.
+    Only,
     /// The file names other files, which are read.
     Names,
+    /// What git keeps as its settings is shown.
+    Settings,
     /// The first operand is shell text, not a file: `sh -c`.
     Inline,
     /// The input is run, and the operands are its arguments: `sh -s`.
@@ -245,10 +312,16 @@ impl Switch {
                     | Slot::Awk
                     | Slot::Sql
                     | Slot::GitSetting
+                    | Slot::WgetSetting
+                    | Slot::Split
+                    | Slot::Piped
+                    | Slot::Defined
             )
         );
-        let writes = matches!(self.slot, Some(Slot::Write | Slot::Both | Slot::Made))
-            || self.has(Mark::Writes);
+        let writes = matches!(
+            self.slot,
+            Some(Slot::Write | Slot::Saved | Slot::Out | Slot::Both | Slot::Made)
+        ) || self.has(Mark::Writes);
         runs || grave.iter().any(|mark| self.has(*mark)) || class == Class::ReadOnly && writes
     }
 }
@@ -287,12 +360,16 @@ pub(crate) struct Grammar {
     pub(crate) has_subs: bool,
     /// The grammars of its sub-commands.
     pub subs: table::Table<Grammar>,
+    /// The program whose sub-commands are its own too.
+    pub subs_of: Option<&'static str>,
     /// Whether the options stand before and behind the sub-command.
     pub is_everywhere: bool,
     /// Whether it does something also when it has no operand, which is then worth this class.
     pub bare: Option<Class>,
     /// Whether it makes files in the directory in which it works.
     pub is_here: bool,
+    /// Whether nobody else sees what it sends to this machine.
+    pub is_near: bool,
     /// Whether it reads the files below its directory where no operand says where.
     pub is_below: bool,
     /// Whether no rule for it is to be offered.
@@ -309,6 +386,8 @@ pub(crate) struct Grammar {
     pub adds_operands: bool,
     /// Whether it runs its input as a shell script, or as other code, where it has no operand.
     pub input: super::Input,
+    /// The files it reads whatever its words are.
+    pub reads: Vec<&'static str>,
     /// The hosts it reaches whatever its words are; `?` is one that is not known.
     pub reaches: Vec<&'static str>,
     /// Whether an option that has no place on the list may change what is run or how grave it is.
@@ -327,9 +406,11 @@ impl Grammar {
             is_strict: false,
             has_subs: false,
             subs: table::Table::default(),
+            subs_of: None,
             is_everywhere: false,
             bare: None,
             is_here: false,
+            is_near: false,
             is_below: false,
             is_loose: false,
             told: Told::Never,
@@ -338,6 +419,7 @@ impl Grammar {
             place: Place::Child,
             adds_operands: false,
             input: super::Input::Data,
+            reads: Vec::new(),
             reaches: Vec::new(),
             is_sensitive: false,
         }
@@ -396,7 +478,7 @@ pub(crate) struct Table {
 
 /// The grammar of the program of this name.
 fn named(program: &str) -> Option<&'static Grammar> {
-    PROGRAMS.get(program)?.table().grammars.get(program)
+    PROGRAMS.get(program)?.grammar()
 }
 
 /// The grammar of a program, and whether it is surely this program that would be found under the name:
@@ -415,8 +497,8 @@ pub(crate) fn program(word: &str) -> Option<(&'static Grammar, bool)> {
         let is_placed = |place: &&str| word.strip_prefix(*place) == Some(base);
         return Some((grammar, base == word || PLACES.iter().any(is_placed)));
     }
-    let lower = base.to_ascii_lowercase();
-    let lower = lower.strip_suffix(".exe").unwrap_or(&lower);
+    let lower = plain_name(base);
+    let lower = lower.as_deref().unwrap_or(base);
     let unversioned = lower.trim_end_matches(|c: char| c.is_ascii_digit() || "._-".contains(c));
     let found = named(lower).or_else(|| named(unversioned));
     found.map(|grammar| (grammar, false))

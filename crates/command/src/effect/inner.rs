@@ -29,6 +29,72 @@ impl Applied<'_> {
         self.script(&words, Vec::new());
     }
 
+    /// The words that `env -S` makes of its value, which it then reads as if they had stood there.
+    pub(super) fn split(&mut self, word: &Word) {
+        let parts = split_words(&word.text).filter(|_| word.is_known());
+        let Some(parts) = parts else {
+            return self.hide(word, "the words it makes of this are not written out");
+        };
+        let mut words = vec![Word::literal("env", word.range.clone())];
+        words.extend(parts.into_iter().map(|text| Word {
+            kind: if text.contains("${") {
+                WordKind::Dynamic
+            } else {
+                WordKind::Literal
+            },
+            ..Word::literal(&text, word.range.clone())
+        }));
+        words.extend(self.reading.rest.iter().cloned());
+        self.effects.inner.push(Inner::Words {
+            words,
+            extra_operands: false,
+            at: self.directory.clone(),
+            assignments: Vec::new(),
+            place: self.reading.grammar.place,
+        });
+    }
+
+    /// `NAME=value` for `make` changes what its recipes run as the environment does, and it runs what stands in
+    /// `$(shell ...)` and behind `!=` itself.
+    pub(super) fn target(&mut self, word: &Word) {
+        if word.is_known() && word.text.contains('$') {
+            return self.hide(word, "`make` expands it, and may run what stands in it");
+        }
+        let Some((name, value)) = word.text.split_once('=') else {
+            return self.task(word);
+        };
+        if name.ends_with('!') {
+            return self.hide(word, "`make` runs the value");
+        }
+        let name = name.trim_end_matches([':', '?', '+']).trim_end();
+        let text = format!("{name}={}", value.trim_start());
+        self.assignment(&Word {
+            text,
+            ..word.clone()
+        });
+        if name.starts_with('.') {
+            self.hide(word, "it changes how `make` runs its recipes");
+        }
+    }
+
+    /// A file that is written, or a command into which is written.
+    pub(super) fn piped(&mut self, word: &Word) {
+        if word.kind == WordKind::Dynamic && word.text.starts_with(['$', '`']) {
+            return self.hide(word, "its value may be a command");
+        }
+        match word.text.strip_prefix(['|', '!']) {
+            Some(script) => {
+                self.raise(Class::Ordinary);
+                let script = Word {
+                    text: script.to_owned(),
+                    ..word.clone()
+                };
+                self.script(&[script], Vec::new());
+            }
+            None => self.write(word),
+        }
+    }
+
     /// Shell text, which the program joins from its words.
     pub(super) fn script(&mut self, words: &[Word], arguments: Vec<Word>) {
         let (Some(first), Some(last)) = (words.first(), words.last()) else {
@@ -122,7 +188,7 @@ impl Applied<'_> {
             .reading
             .switches
             .iter()
-            .any(|used| used.switch.slot == Some(Slot::Script));
+            .any(|used| matches!(used.switch.slot, Some(Slot::Script | Slot::Split)));
         if self.looks || is_split {
             return;
         }
@@ -141,6 +207,7 @@ impl Applied<'_> {
                 for word in arguments {
                     self.suspect(word);
                 }
+                self.tasks_of_script(first, arguments);
             }
         } else if slots.iter().any(|(slot, _)| *slot == Slot::Script) {
             self.script(self.reading.rest, Vec::new());
@@ -180,6 +247,44 @@ impl Applied<'_> {
             place: self.reading.grammar.place,
         });
     }
+}
+
+/// The words in a text as `env -S` splits it; `None` where it would refuse.
+fn split_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut open: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(c) = letters.next() {
+        match c {
+            '\'' | '"' if quote == Some(c) => quote = None,
+            '\'' | '"' if quote.is_none() => {
+                open.get_or_insert_default();
+                quote = Some(c);
+            }
+            ' ' | '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' if quote.is_none() => {
+                words.extend(open.take());
+            }
+            '#' if quote.is_none() && open.is_none() => break,
+            '\\' => match letters.next()? {
+                c @ ('\'' | '\\') => open.get_or_insert_default().push(c),
+                other if quote == Some('\'') => open.get_or_insert_default().extend(['\\', other]),
+                'c' if quote.is_none() => break,
+                '_' | 't' | 'n' | 'v' | 'f' | 'r' if quote.is_none() => words.extend(open.take()),
+                '_' => open.get_or_insert_default().push(' '),
+                't' => open.get_or_insert_default().push('\t'),
+                'n' => open.get_or_insert_default().push('\n'),
+                'v' => open.get_or_insert_default().push('\u{b}'),
+                'f' => open.get_or_insert_default().push('\u{c}'),
+                'r' => open.get_or_insert_default().push('\r'),
+                c @ ('"' | '#' | '$') => open.get_or_insert_default().push(c),
+                _ => return None,
+            },
+            c => open.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(open.take());
+    quote.is_none().then_some(words)
 }
 
 /// Whether a file that is run is the standard input.

@@ -89,10 +89,13 @@ impl<'s> Sed<'s> {
                 self.number();
                 self.end()
             }
+            // To one sed a label ends at a blank, to another it does not: where one stands in it, what
+            // follows is a command to the first.
             ':' | 'b' | 't' | 'T' => {
-                let stop = self.rest.find(['\n', ';', '}']).unwrap_or(self.rest.len());
-                self.advance(stop);
-                Some(())
+                self.skip(&[' ', '\t']);
+                let stop = self.rest.find(['\n', ';', '}', ' ', '\t']);
+                self.advance(stop.unwrap_or(self.rest.len()));
+                self.end()
             }
             'a' | 'i' | 'c' => self.text(),
             'r' | 'R' => {
@@ -271,100 +274,186 @@ pub(super) fn awk(program: &str) -> Verdict {
     if program.contains("ENVIRON") || program.contains("PROCINFO") || program.contains("SYMTAB") {
         return Verdict::Environment;
     }
-    let mut before = String::new();
-    let mut is_printing = false;
-    let mut depth = 0_usize;
-    let mut is_apart = false;
-    let mut chars = program.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c.is_alphanumeric() || c == '_' {
-            if is_apart || !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-                before.clear();
-            }
-            is_apart = false;
-            before.push(c);
-            is_printing |= matches!(before.as_str(), "print" | "printf");
-            continue;
-        }
-        match c {
-            ' ' | '\t' => {
-                is_apart = true;
-                continue;
-            }
-            '"' => loop {
-                match chars.next() {
-                    Some('\\') => {
-                        chars.next();
-                    }
-                    Some('"') => break,
-                    Some(_) => {}
-                    None => return Verdict::Runs,
-                }
-            },
-            '/' => match before.as_str() {
-                // A division or a pattern, as the grammar of awk has it and a glance does not tell.
-                "print" | "printf" | "return" | "exit" | "in" | "case" | "else" | "do" => {
-                    return Verdict::Runs;
-                }
-                // Behind a condition it is a pattern, behind `++` either.
-                "+" | "-" => return Verdict::Runs,
-                ")" if hides_code(chars.clone()) => return Verdict::Runs,
-                _ if before.ends_with(|c: char| c.is_alphanumeric() || "_)]$\"".contains(c)) => {}
-                _ => loop {
-                    match chars.next() {
-                        Some('\\') => {
-                            chars.next();
-                        }
-                        Some('/') => break,
-                        // A slash inside brackets ends the pattern for some awks only.
-                        Some('[') => {
-                            let mut is_first = true;
-                            loop {
-                                match chars.next() {
-                                    Some(']') if !is_first => break,
-                                    Some('^') if is_first => continue,
-                                    Some('\\') => {
-                                        chars.next();
-                                    }
-                                    Some('/' | '\n') | None => return Verdict::Runs,
-                                    Some(_) => {}
-                                }
-                                is_first = false;
-                            }
-                        }
-                        Some('\n') | None => return Verdict::Runs,
-                        Some(_) => {}
-                    }
-                },
-            },
-            '#' => while chars.next_if(|c| *c != '\n').is_some() {},
-            '|' if chars.next_if_eq(&'|').is_none() => return Verdict::Runs,
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            '>' if chars.peek() == Some(&'>') || is_printing && depth == 0 => {
-                return Verdict::Writes;
-            }
-            // A line may go on behind a comma, an operator or a backslash.
-            ';' | '{' | '}' => is_printing = false,
-            _ => {}
-        }
-        before.clear();
-        before.push(c);
-    }
-    Verdict::nothing()
+    let mut open = AWK_READINGS_MAX;
+    let awk = Awk {
+        chars: program.chars().peekable(),
+        before: String::new(),
+        is_printing: false,
+        depth: 0,
+        is_apart: false,
+    };
+    awk.verdict(&mut open)
 }
 
-/// Whether what stands before the next slash would be code in one reading and hidden in the other.
-fn hides_code(chars: impl Iterator<Item = char>) -> bool {
-    let mut between = String::new();
-    for c in chars {
-        match c {
-            '/' => return between.contains(['"', '#']),
-            '\n' => return false,
-            other => between.push(other),
+/// So many slashes of one program may be a division or the start of a pattern.
+const AWK_READINGS_MAX: usize = 64;
+
+/// An awk program from here on.
+#[derive(Clone)]
+struct Awk<'p> {
+    chars: std::iter::Peekable<std::str::Chars<'p>>,
+    /// The word before this place, or the character that is none.
+    before: String,
+    is_printing: bool,
+    /// How many parentheses are open since the start of the statement that prints.
+    depth: usize,
+    is_apart: bool,
+}
+
+/// What a slash is, by what stands before it.
+enum Slash {
+    Division,
+    Pattern,
+    /// The grammar of awk has it, and a glance does not tell.
+    Either,
+}
+
+impl Awk<'_> {
+    fn verdict(mut self, open: &mut usize) -> Verdict {
+        while let Some(c) = self.chars.next() {
+            if c.is_alphanumeric() || c == '_' {
+                self.word(c);
+                continue;
+            }
+            match c {
+                ' ' | '\t' => {
+                    self.is_apart = true;
+                    continue;
+                }
+                // Behind these a new statement begins, on this line or the next.
+                '\n' if matches!(self.before.as_str(), "" | ";" | "{" | "}") => continue,
+                '#' => {
+                    while self.chars.next_if(|c| *c != '\n').is_some() {}
+                    continue;
+                }
+                '"' if self.string().is_none() => return Verdict::Runs,
+                '/' => match self.slash() {
+                    Slash::Division => {}
+                    Slash::Pattern => match self.pattern() {
+                        Pattern::Ended => {}
+                        Pattern::Unended | Pattern::Odd => return Verdict::Runs,
+                    },
+                    // Both are read, and the graver one counts. A pattern without an end is none.
+                    Slash::Either => {
+                        let Some(left) = open.checked_sub(1) else {
+                            return Verdict::Runs;
+                        };
+                        *open = left;
+                        let mut other = self.clone();
+                        match other.pattern() {
+                            Pattern::Ended => {
+                                other.put('/');
+                                let verdict = other.verdict(open);
+                                if verdict != Verdict::nothing() {
+                                    return verdict;
+                                }
+                            }
+                            Pattern::Unended => {}
+                            Pattern::Odd => return Verdict::Runs,
+                        }
+                    }
+                },
+                '|' if self.chars.next_if_eq(&'|').is_none() => return Verdict::Runs,
+                '(' => self.depth += 1,
+                ')' => self.depth = self.depth.saturating_sub(1),
+                '>' if self.chars.peek() == Some(&'>') || self.is_printing && self.depth == 0 => {
+                    return Verdict::Writes;
+                }
+                // A line may go on behind a comma, an operator or a backslash.
+                ';' | '{' | '}' => self.is_printing = false,
+                _ => {}
+            }
+            self.put(c);
+        }
+        Verdict::nothing()
+    }
+
+    fn put(&mut self, c: char) {
+        self.before.clear();
+        self.before.push(c);
+    }
+
+    fn word(&mut self, c: char) {
+        if self.is_apart
+            || !self
+                .before
+                .ends_with(|c: char| c.is_alphanumeric() || c == '_')
+        {
+            self.before.clear();
+        }
+        self.is_apart = false;
+        self.before.push(c);
+        if matches!(self.before.as_str(), "print" | "printf") {
+            self.is_printing = true;
+            self.depth = 0;
         }
     }
-    false
+
+    fn slash(&self) -> Slash {
+        match self.before.as_str() {
+            "print" | "printf" | "return" | "exit" | "in" | "case" | "else" | "do" | "length"
+            | "delete" | "next" | "nextfile" | "break" | "continue" | "default" => Slash::Either,
+            "" | "(" | "," | "{" | "}" | ";" | "!" | "~" | "&" | "|" | "=" | "<" | ">" | "*"
+            | "%" | "^" | "?" | ":" => Slash::Pattern,
+            "]" | "\"" => Slash::Division,
+            word if word.starts_with(|c: char| c.is_alphanumeric() || c == '_') => Slash::Division,
+            _ => Slash::Either,
+        }
+    }
+
+    /// Passes the rest of a string.
+    fn string(&mut self) -> Option<()> {
+        loop {
+            match self.chars.next()? {
+                '\\' => {
+                    self.chars.next();
+                }
+                '"' => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Passes the rest of a pattern.
+    fn pattern(&mut self) -> Pattern {
+        while let Some(c) = self.chars.next() {
+            match c {
+                '\\' => {
+                    self.chars.next();
+                }
+                '/' => return Pattern::Ended,
+                // A slash inside brackets ends the pattern for some awks only.
+                '[' => {
+                    let mut is_first = true;
+                    loop {
+                        match self.chars.next() {
+                            Some(']') if !is_first => break,
+                            Some('^') if is_first => continue,
+                            Some('\\') => {
+                                self.chars.next();
+                            }
+                            Some('/') => return Pattern::Odd,
+                            Some('\n') | None => return Pattern::Unended,
+                            Some(_) => {}
+                        }
+                        is_first = false;
+                    }
+                }
+                '\n' => return Pattern::Unended,
+                _ => {}
+            }
+        }
+        Pattern::Unended
+    }
+}
+
+/// How a pattern was passed.
+enum Pattern {
+    Ended,
+    /// There is no end on its line.
+    Unended,
+    /// Awks differ in where it ends.
+    Odd,
 }
 
 /// A jq filter.
@@ -439,6 +528,8 @@ mod tests {
             "/a/I,+3p",
             "n;d",
             "=",
+            ": a;$!{N;b a};P",
+            ":a;s/x/y/;ta # again",
         ];
         for script in plain {
             assert_eq!(sed(script), Verdict::nothing(), "{script}");
@@ -473,6 +564,10 @@ mod tests {
             "s/a/b/ e",
             "1,e",
             "s/[[:x/:]]/y/",
+            ":a e touch x",
+            ":a w out",
+            "b a e touch x",
+            "/x/{ba w out}",
         ] {
             assert_eq!(sed(script), Verdict::Runs, "{script}");
         }
@@ -490,6 +585,10 @@ mod tests {
             "BEGIN{FS=\"|\"} {print $2}",
             "{ if ($1 > 2 || x) print $0 } # > x",
             "{print \"a > b\"}",
+            "{print ($1+$2)/2, (a)/(b)}",
+            "{x = $NF/2; y = a[1]/2}",
+            "BEGIN { x = 1 }\n# both\n/a/ { print }\n/b/\n",
+            "{ if ($1 ~ /x/) print; else if (!/y/) z++ }",
         ] {
             assert_eq!(awk(program), Verdict::nothing(), "{program}");
         }
@@ -497,6 +596,7 @@ mod tests {
             "{print > \"x\"}",
             "{print $1 >> f}",
             "{ printf \"a\", b > $2 }",
+            "{if(1)/a\\(b/;print \"x\">\"f\"}",
         ] {
             assert_eq!(awk(program), Verdict::Writes, "{program}");
         }
@@ -506,6 +606,11 @@ mod tests {
             "\"date\" | getline",
             "print /\"/; x /\"/",
             "@load \"x\"",
+            "BEGIN{a=1; print a \\\n/1|\"touch x\"; b=1/1}",
+            "{ print $/\"/; print \"x\" | \"touch y\"; #\"\n}",
+            "BEGIN{if(1)/a*/;print \"x\"|\"touch y\";b=1/1}",
+            "BEGIN{while(0)/a\"/;print \"x\"|\"sh\"#\"\n}",
+            "BEGIN{print length /1|\"touch x\"; b=1/1}",
         ] {
             assert_eq!(awk(program), Verdict::Runs, "{program}");
         }

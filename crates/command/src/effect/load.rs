@@ -5,6 +5,10 @@ use std::sync::Arc;
 use super::grammar::{Grammar, Mark, Slot, Style, Switch, Table, Told};
 use super::{Input, Place};
 use crate::line::Class;
+use crate::table;
+
+/// The options of one grammar, with what its lines say they are.
+type Listed = table::Table<(&'static str, bool)>;
 
 /// A line without the remark behind it.
 fn without_remark(line: &'static str) -> &'static str {
@@ -38,9 +42,11 @@ impl Table {
         let mut table = Self::default();
         let mut names: Vec<&'static str> = Vec::new();
         let mut body = Grammar::new("");
+        let mut listed = Listed::default();
         for line in statements(file) {
             if line.starts_with(' ') {
-                if table.statement(&mut body, line.trim()).is_none() {
+                let is_read = table.statement(&mut body, &mut listed, line.trim());
+                if is_read.is_none() {
                     let name = names.first().unwrap_or(&"");
                     table.faults.push(format!("{name}: {line}"));
                 }
@@ -48,6 +54,7 @@ impl Table {
                 table.add(&names, &body);
                 names = named(line).collect();
                 body = Grammar::new("");
+                listed.clear();
             }
         }
         table.add(&names, &body);
@@ -68,7 +75,7 @@ impl Table {
     }
 
     /// Reads one line of a grammar; `None` where it means nothing.
-    fn statement(&self, body: &mut Grammar, line: &'static str) -> Option<()> {
+    fn statement(&self, body: &mut Grammar, listed: &mut Listed, line: &'static str) -> Option<()> {
         let (head, rest) = line.split_once(' ').unwrap_or((line, ""));
         match head {
             "is" => body.class = class(rest)?,
@@ -78,6 +85,7 @@ impl Table {
             "bundle" => body.style = Style::Bundle,
             "strict" => body.is_strict = true,
             "everywhere" => body.is_everywhere = true,
+            "near" => body.is_near = true,
             "below" => body.is_below = true,
             "loose" => body.is_loose = true,
             "silent" => body.is_silent = true,
@@ -92,6 +100,7 @@ impl Table {
             }
             "here" => body.is_here = true,
             "adds" => body.adds_operands = true,
+            "reads" => body.reads.extend(rest.split(' ')),
             "reaches" => body.reaches.extend(rest.split(' ')),
             "place" => {
                 body.place = match rest {
@@ -108,6 +117,7 @@ impl Table {
                     _ => return None,
                 }
             }
+            "subs" => body.subs_of = Some(rest),
             "like" => {
                 let other = self.grammars.get(rest)?;
                 let own = std::mem::replace(body, other.clone());
@@ -126,7 +136,7 @@ impl Table {
                 });
                 body.operands = Some(slots.collect::<Option<_>>()?);
             }
-            _ => return switches(body, head, rest),
+            _ => return switches(body, listed, head, rest),
         }
         Some(())
     }
@@ -143,6 +153,9 @@ impl Table {
                 continue;
             };
             parent.has_subs = true;
+        }
+        for grammar in self.grammars.values_mut() {
+            grammar.has_subs |= grammar.subs_of.is_some();
         }
         let mut by_depth = names;
         by_depth.sort_by_cached_key(|name| name.matches(' ').count());
@@ -183,6 +196,21 @@ impl Table {
                 parent.subs.insert(child, grammar);
             }
         }
+        let borrowers: Vec<(&str, &str)> = self
+            .grammars
+            .iter()
+            .filter_map(|(name, grammar)| Some((*name, grammar.subs_of?)))
+            .collect();
+        for (name, other) in borrowers {
+            let Some(subs) = self.grammars.get(other).map(|it| it.subs.clone()) else {
+                self.faults
+                    .push(format!("{name}: no sub-commands of {other}"));
+                continue;
+            };
+            if let Some(grammar) = self.grammars.get_mut(name) {
+                grammar.subs.extend(subs);
+            }
+        }
     }
 }
 
@@ -197,14 +225,21 @@ fn class(name: &str) -> Option<Class> {
 }
 
 /// Reads `slot:mark:mark name name`, in which `flag` is an option without a value and a `?` behind a name
-/// says that its value may be left out.
-fn switches(body: &mut Grammar, head: &'static str, names: &'static str) -> Option<()> {
+/// says that its value may be left out. `listed` holds what the lines before say: two of them that say
+/// different things of one option are a fault, since the later would silently win.
+fn switches(
+    body: &mut Grammar,
+    listed: &mut Listed,
+    head: &'static str,
+    names: &'static str,
+) -> Option<()> {
     let mut parts = head.split(':');
     let slot = match parts.next()? {
         "flag" => None,
         name => Some(slot(name)?),
     };
     let marks = parts.map(mark).collect::<Option<Vec<Mark>>>()?;
+    let mut is_one = true;
     for name in names.split_ascii_whitespace() {
         let (name, is_optional) = match name.strip_suffix('?') {
             Some(name) if !name.is_empty() => (name, true),
@@ -215,22 +250,29 @@ fn switches(body: &mut Grammar, head: &'static str, names: &'static str) -> Opti
             is_optional,
             marks: marks.clone(),
         };
+        let before = listed.insert(name, (head, is_optional));
+        is_one &= before.is_none_or(|before| before == (head, is_optional));
         Arc::make_mut(&mut body.switches).insert(name, switch);
     }
-    (!names.is_empty()).then_some(())
+    (is_one && !names.is_empty()).then_some(())
 }
 
 fn slot(name: &str) -> Option<Slot> {
     Some(match name {
         "text" => Slot::Text,
+        "seen" => Slot::Seen,
         "read" => Slot::Read,
         "write" => Slot::Write,
+        "out" => Slot::Out,
+        "saved" => Slot::Saved,
         "both" => Slot::Both,
         "paged" => Slot::Paged,
         "removed" => Slot::Removed,
         "lines" => Slot::Lines,
         "task" => Slot::Task,
         "module" => Slot::Module,
+        "reset" => Slot::Reset,
+        "noted" => Slot::Noted,
         "into" => Slot::Into,
         "packed" => Slot::Packed,
         "linked" => Slot::Linked,
@@ -242,6 +284,7 @@ fn slot(name: &str) -> Option<Slot> {
         "archive" => Slot::Archive,
         "directory" => Slot::Directory,
         "revision" => Slot::Revision,
+        "changed" => Slot::Changed,
         "branch" => Slot::Branch,
         "trap" => Slot::Trap,
         "maybe" => Slot::Maybe,
@@ -255,11 +298,21 @@ fn slot(name: &str) -> Option<Slot> {
         "git-remote" => Slot::GitRemote,
         "git-setting" => Slot::GitSetting,
         "git-key" => Slot::GitKey,
+        "wget-setting" => Slot::WgetSetting,
         "data" => Slot::Data,
+        "encoded" => Slot::Encoded,
+        "form" => Slot::Form,
+        "cookie" => Slot::Cookie,
+        "defined" => Slot::Defined,
+        "ending" => Slot::Ending,
+        "mount" => Slot::Mount,
         "method" => Slot::Method,
         "program" => Slot::Program,
         "command" => Slot::Command,
         "script" => Slot::Script,
+        "target" => Slot::Target,
+        "split" => Slot::Split,
+        "piped" => Slot::Piped,
         "exec" => Slot::Exec,
         "stand" => Slot::Stand,
         "file" => Slot::File,
@@ -289,8 +342,11 @@ fn mark(name: &str) -> Option<Mark> {
         "in-place" => Mark::InPlace,
         "packs" => Mark::Packs,
         "here" => Mark::Here,
+        "reaches" => Mark::Reaches,
         "below" => Mark::Below,
+        "only" => Mark::Only,
         "names" => Mark::Names,
+        "settings" => Mark::Settings,
         "inline" => Mark::Inline,
         "input" => Mark::Input,
         "pair" => Mark::Pair,

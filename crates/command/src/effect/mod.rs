@@ -2,14 +2,20 @@
 
 mod apply;
 mod file;
+mod fixed;
 mod git;
 pub(crate) mod grammar;
+mod grave;
 mod inner;
 mod language;
 mod load;
+mod only;
 mod parse;
 mod place;
+mod proxy;
+mod slot;
 mod sql;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod variable;
@@ -23,6 +29,9 @@ use crate::line::{Assignment, Class, Directory, Host, Mode, Opaque, Touch, Word}
 use crate::spelling::base_name;
 
 pub(crate) use apply::shows_variable;
+pub(crate) use fixed::is_fixed;
+pub(crate) use only::passes_over;
+pub(crate) use tail::tails;
 pub use variable::is_dangerous_variable;
 pub(crate) use variable::{Changes, changes_of};
 
@@ -43,8 +52,6 @@ pub(crate) struct Effects {
     pub is_told: bool,
     /// Whether it runs code of the project whatever its words are.
     pub runs_project: bool,
-    /// Where the shell stands after it. Only for `cd`, `chdir`, `pushd` and `popd`.
-    pub moves: Option<Move>,
     /// What becomes of its standard input, beyond data. The caller knows what stands there: it reads a
     /// here-string or the output of `echo` as a script where that is known, else the command is opaque.
     pub input: Input,
@@ -87,6 +94,8 @@ pub(crate) enum Place {
     Child,
     /// The same, and it is one program of the project that is named together with the one that runs it.
     Named,
+    /// Perhaps not at all: it is the end of a command of whose words it is not known what they do.
+    Tail,
     /// On another machine or in another file system: `ssh`, `docker exec`, `chroot`.
     Elsewhere,
 }
@@ -142,7 +151,6 @@ impl Effects {
             opaque: None,
             is_told: false,
             runs_project: false,
-            moves: None,
             input: Input::Data,
         }
     }
@@ -168,21 +176,21 @@ pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
             .iter()
             .find(|word| parse::could_become_option(word))
             .map(could_be);
+        tail::hold(&mut effects, words, at);
         return effects;
     };
-    let (readings, is_over) = parse::readings(words, grammar);
-    let is_one = readings.len() == 1;
-    let mut effects = readings
-        .iter()
-        .map(|reading| apply::apply(reading, words, at));
-    let mut all = effects.next().unwrap_or_else(Effects::ordinary);
-    effects.for_each(|it| all.join(it));
+    let readings = parse::readings(words, grammar);
+    let is_one = readings.others.is_empty();
+    let mut all = apply::apply(&readings.first, words, at);
+    for other in &readings.others {
+        all.join(apply::apply(other, words, at));
+    }
     all.is_told &= is_one && is_sure;
     all.runs_project &= is_sure;
     for touch in &mut all.touches {
         touch.is_certain &= is_one;
     }
-    if is_over {
+    if readings.is_over {
         let why = "its options can be read in too many ways";
         all.inner.push(Inner::Unknown {
             range: program.range.clone(),
@@ -199,11 +207,9 @@ pub(crate) fn of(words: &[Word], at: &Directory) -> Effects {
         unique(&mut all.touches);
         unique(&mut all.hosts);
     }
+    tail::hold(&mut all, words, at);
     if all.opaque.is_some() {
         all.class = all.class.max(Class::Ordinary);
-    }
-    if matches!(program.text.as_str(), "cd" | "chdir" | "pushd" | "popd") {
-        all.moves = Some(moves(&program.text, arguments));
     }
     all
 }
@@ -219,6 +225,10 @@ const GNU: [&str; 22] = [
 pub(crate) fn as_called(words: &[Word]) -> Option<Vec<Word>> {
     let (program, arguments) = words.split_first()?;
     let name = base_name(&program.text);
+    let toolchain = arguments.first().filter(|word| word.text.starts_with('+'));
+    if toolchain.is_none() && !name.starts_with(['g', 'z']) {
+        return None;
+    }
     if let Some(command) = name.strip_prefix("git-").filter(|it| !it.is_empty()) {
         let place = program.text.len() - name.len();
         let named = |text: String| Word {
@@ -229,10 +239,12 @@ pub(crate) fn as_called(words: &[Word]) -> Option<Vec<Word>> {
         let git = [named(format!("{place}git")), named(command.to_owned())];
         return Some(git.into_iter().chain(arguments.iter().cloned()).collect());
     }
-    if GNU.contains(&name) {
-        let plain = name.get(1..).unwrap_or_default().to_owned();
+    // `zf_rm` is the `rm` of zsh.
+    let of_zsh = name.strip_prefix("zf_").filter(|it| !it.is_empty());
+    let plain = of_zsh.or_else(|| name.get(1..).filter(|_| GNU.contains(&name)));
+    if let Some(plain) = plain {
         let place = program.text.len() - name.len();
-        let text = program.text.get(..place).unwrap_or_default().to_owned() + &plain;
+        let text = program.text.get(..place).unwrap_or_default().to_owned() + plain;
         let program = Word {
             text,
             ..program.clone()
@@ -243,9 +255,7 @@ pub(crate) fn as_called(words: &[Word]) -> Option<Vec<Word>> {
                 .collect(),
         );
     }
-    let toolchain = arguments
-        .first()
-        .filter(|word| word.text.starts_with('+'))?;
+    let toolchain = toolchain?;
     let is_rust = ["cargo", "rustc", "rustdoc", "rustfmt"].contains(&name);
     (is_rust && toolchain.is_known()).then(|| {
         let rest = arguments.iter().skip(1).cloned();
@@ -259,8 +269,10 @@ pub(crate) fn name(words: &[Word]) -> Option<&'static str> {
         return name(&words);
     }
     let (grammar, _) = grammar::program(&words.first()?.text)?;
-    let (readings, _) = parse::readings(words, grammar);
-    readings.first().map(|reading| reading.grammar.name)
+    if !grammar.has_subs {
+        return Some(grammar.name);
+    }
+    Some(parse::readings(words, grammar).first.grammar.name)
 }
 
 /// The command without its options, in each way its program may read it.
@@ -268,7 +280,7 @@ pub(crate) fn spellings(words: &[Word]) -> Vec<String> {
     let Some((grammar, _)) = words.first().and_then(|word| grammar::program(&word.text)) else {
         return Vec::new();
     };
-    let (readings, _) = parse::readings(words, grammar);
+    let readings = parse::readings(words, grammar);
     let spelled = readings.iter().map(|reading| {
         let mut text = reading.grammar.name.to_owned();
         for word in reading.operands.iter().copied().chain(reading.rest) {
@@ -356,7 +368,11 @@ fn unclear(program: &Word) -> Option<&'static str> {
 /// looks like a URL may be reached.
 fn unknown(arguments: &[Word], at: &Directory) -> Effects {
     let mut effects = Effects::ordinary();
+    let mut suspects = Vec::with_capacity(arguments.len());
     for word in arguments {
+        for tail in parse::attached(word) {
+            suspects.push((tail, word));
+        }
         let value = match word.text.split_once('=') {
             Some((name, value)) if name.starts_with('-') => Word {
                 text: value.to_owned(),
@@ -364,6 +380,9 @@ fn unknown(arguments: &[Word], at: &Directory) -> Effects {
             },
             _ => word.clone(),
         };
+        suspects.push((value, word));
+    }
+    for (value, word) in suspects {
         if let Some(host) = place::url(&value) {
             effects.hosts.push(Host {
                 is_known: false,
@@ -388,11 +407,16 @@ fn unknown(arguments: &[Word], at: &Directory) -> Effects {
     effects
 }
 
-/// Where the shell stands after `cd` and its kin.
-fn moves(program: &str, arguments: &[Word]) -> Move {
+/// Where the shell stands after the command `words`, if it is one of those that move it.
+pub(crate) fn moves(words: &[Word]) -> Option<Move> {
+    let (program, arguments) = words.split_first()?;
+    let program = program.is_known().then_some(program.text.as_str())?;
+    if !matches!(program, "cd" | "chdir" | "pushd" | "popd") {
+        return None;
+    }
     let is_plain = |word: &&Word| !matches!(word.text.as_str(), "-L" | "--");
     let operands: Vec<&Word> = arguments.iter().filter(is_plain).collect();
-    match (program, operands.as_slice()) {
+    Some(match (program, operands.as_slice()) {
         ("cd" | "chdir", []) => Move::Home,
         ("popd", []) => Move::Pop,
         ("cd" | "chdir", [word]) if word.text == "-" && word.is_known() => Move::Back,
@@ -407,7 +431,7 @@ fn moves(program: &str, arguments: &[Word]) -> Move {
             }
         }
         _ => Move::Unknown,
-    }
+    })
 }
 
 /// Whether an assignment before the command `words` changes what it looks up, loads or runs beyond what

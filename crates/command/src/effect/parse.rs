@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::grammar::{self, Grammar, Mark, Slot, Style, Switch};
+use super::place;
 use crate::line::{Word, WordKind};
 
 /// Most readings of one command. An option that is not known may or may not take the next word.
@@ -64,51 +65,43 @@ pub(super) struct Reading<'w> {
     is_sub_open: bool,
 }
 
-/// Every plausible reading of `words`, the program first, and whether there were too many to list.
-pub(super) fn readings<'w>(
-    words: &'w [Word],
-    grammar: &'static Grammar,
-) -> (Vec<Reading<'w>>, bool) {
-    let mut next = Some(Reading {
-        grammar,
-        switches: Vec::new(),
-        marks: Marks::default(),
-        operands: Vec::new(),
-        rest: &[],
-        loose: Vec::new(),
-        is_listed: true,
-        hidden: None,
-        is_doubtful: false,
-        before_sub: 0,
-        at: 1,
-        are_options_over: false,
-        is_sub_open: grammar.has_subs,
-    });
-    let mut open = Vec::new();
-    let mut done = Vec::with_capacity(1);
-    let mut is_over = false;
-    while let Some(mut reading) = next {
-        while let Some(word) = words.get(reading.at) {
-            reading.at += 1;
-            let takes_next = reading.step(word, words);
-            let next = words.get(reading.at);
-            let Some(next) = next.filter(|next| takes_next && !looks_like_option(&next.text))
-            else {
-                continue;
-            };
-            if open.len() + done.len() + 1 < READINGS_MAX {
-                let mut other = reading.clone();
-                other.loose.push(Cow::Borrowed(next));
-                other.at += 1;
-                open.push(other);
-            } else {
-                is_over = true;
-            }
-        }
-        done.push(reading);
-        next = open.pop();
+/// The plausible readings of a command.
+#[derive(Debug)]
+pub(super) struct Readings<'w> {
+    /// Most commands have no other.
+    pub first: Reading<'w>,
+    pub others: Vec<Reading<'w>>,
+    /// There were too many to list.
+    pub is_over: bool,
+}
+
+impl<'w> Readings<'w> {
+    /// Each of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Reading<'w>> {
+        std::iter::once(&self.first).chain(&self.others)
     }
-    (done, is_over)
+
+    /// The one there is, if no other is plausible.
+    pub(super) fn only(&self) -> Option<&Reading<'w>> {
+        self.others.is_empty().then_some(&self.first)
+    }
+}
+
+/// Every plausible reading of `words`, the program first.
+pub(super) fn readings<'w>(words: &'w [Word], grammar: &'static Grammar) -> Readings<'w> {
+    let mut open = Vec::new();
+    let mut readings = Readings {
+        first: Reading::new(grammar),
+        others: Vec::new(),
+        is_over: false,
+    };
+    readings.is_over = !readings.first.follow(words, &mut open, 0);
+    while let Some(mut reading) = open.pop() {
+        let done = 1 + readings.others.len();
+        readings.is_over |= !reading.follow(words, &mut open, done);
+        readings.others.push(reading);
+    }
+    readings
 }
 
 fn looks_like_option(text: &str) -> bool {
@@ -149,6 +142,27 @@ pub(super) fn is_process(word: &Word) -> bool {
         && word.text.ends_with(')')
 }
 
+/// What may be the value of a short option that is not known, where it looks like a path: `-ofile.c`, and
+/// `-MFfile.d`. Behind `@` a file may be named too.
+pub(super) fn attached(word: &Word) -> impl Iterator<Item = Word> {
+    let text = word.text.as_str();
+    let is_short = text.starts_with('-') && !text.starts_with("--") && !text.contains('=');
+    let counts: &[usize] = match text.starts_with('@') {
+        true => &[1],
+        false if is_short => &[2, 3],
+        false => &[],
+    };
+    let tails = counts.iter().filter(|count| text.is_char_boundary(**count));
+    let tails = tails.map(|count| Word {
+        kind: match word.kind {
+            WordKind::Known => WordKind::Literal,
+            kind => kind,
+        },
+        ..tail(word, *count)
+    });
+    tails.filter(place::looks_like_path)
+}
+
 /// The part of a word after `count` bytes.
 fn tail(word: &Word, count: usize) -> Word {
     Word {
@@ -158,11 +172,64 @@ fn tail(word: &Word, count: usize) -> Word {
 }
 
 impl<'w> Reading<'w> {
+    fn new(grammar: &'static Grammar) -> Self {
+        Self {
+            grammar,
+            switches: Vec::new(),
+            marks: Marks::default(),
+            operands: Vec::new(),
+            rest: &[],
+            loose: Vec::new(),
+            is_listed: true,
+            hidden: None,
+            is_doubtful: false,
+            before_sub: 0,
+            at: 1,
+            are_options_over: false,
+            is_sub_open: grammar.has_subs,
+        }
+    }
+
+    /// Takes all words that are left, and adds to `open` what else they may be. Returns whether there was
+    /// room for that, where `done` readings are complete.
+    fn follow(&mut self, words: &'w [Word], open: &mut Vec<Self>, done: usize) -> bool {
+        let mut has_room = true;
+        while let Some(word) = words.get(self.at) {
+            self.at += 1;
+            let takes_next = self.step(word, words);
+            let next = words.get(self.at);
+            let Some(next) = next.filter(|next| takes_next && !looks_like_option(&next.text))
+            else {
+                continue;
+            };
+            if open.len() + done + 1 < READINGS_MAX {
+                let mut other = self.clone();
+                other.loose.push(Cow::Borrowed(next));
+                other.at += 1;
+                open.push(other);
+            } else {
+                has_room = false;
+            }
+        }
+        has_room
+    }
+
     /// Whether the command only looks: an option of the program itself or of its last sub-command says so,
     /// and there is no option that could take it back.
     pub(super) fn looks(&self) -> bool {
-        let own = self.switches.iter().skip(self.before_sub);
-        self.is_listed && own.clone().any(|used| used.switch.has(Mark::Looks))
+        let works = [
+            Mark::Writes,
+            Mark::Irreversible,
+            Mark::Publish,
+            Mark::Opaque,
+            Mark::InPlace,
+            Mark::Packs,
+            Mark::Here,
+        ];
+        let mut own = self.switches.iter().skip(self.before_sub);
+        self.is_listed
+            && !works.iter().any(|mark| self.marks.has(*mark))
+            && own.any(|used| used.switch.has(Mark::Looks))
     }
 
     /// Takes one word; tells whether the next one may be its value though that is not known.
@@ -281,6 +348,9 @@ impl<'w> Reading<'w> {
         while let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) {
             at += letter.len_utf8();
             let Some(switch) = grammar.letter(letter) else {
+                // Behind options that are known, its value may be attached to it.
+                let value = Some(tail(word, at)).filter(|value| at > 3 && !value.text.is_empty());
+                self.loose.extend(value.map(Cow::Owned));
                 return self.unlisted(word);
             };
             let has_rest = at < text.len();
@@ -316,13 +386,12 @@ impl<'w> Reading<'w> {
 
     fn unlisted(&mut self, word: &'w Word) -> bool {
         self.is_listed = false;
-        match word.text.split_once('=') {
-            Some((name, _)) => {
-                self.loose.push(Cow::Owned(tail(word, name.len() + 1)));
-                false
-            }
-            None => true,
+        if let Some((name, _)) = word.text.split_once('=') {
+            self.loose.push(Cow::Owned(tail(word, name.len() + 1)));
+            return false;
         }
+        self.loose.extend(attached(word).map(Cow::Owned));
+        true
     }
 
     /// Notes an option, with the value that is attached or the next words.
@@ -334,7 +403,8 @@ impl<'w> Reading<'w> {
         words: &'w [Word],
     ) {
         let value = match (switch.slot, attached) {
-            (Some(Slot::Exec), _) => {
+            (Some(_), Some(attached)) => Cow::Owned(vec![attached]),
+            (Some(Slot::Exec), None) => {
                 let rest = words.get(self.at..).unwrap_or_default();
                 let count = rest
                     .iter()
@@ -344,7 +414,6 @@ impl<'w> Reading<'w> {
                 self.at += count;
                 Cow::Borrowed(rest.get(..count).unwrap_or_default())
             }
-            (Some(_), Some(attached)) => Cow::Owned(vec![attached]),
             (Some(_), None) if switch.is_optional => Cow::Borrowed(&[][..]),
             (Some(_), None) => {
                 let count = if switch.has(Mark::Pair) || switch.has(Mark::Named) {

@@ -3,7 +3,7 @@
 use crate::line::{Directory, Host, TouchedPath, Word, WordKind};
 
 use super::parse::is_process;
-use crate::path::join;
+use crate::path::reached;
 
 /// Devices that hold nothing and keep nothing.
 const NEUTRAL: &[&str] = &[
@@ -65,7 +65,7 @@ fn below(text: &str, at: &Directory) -> TouchedPath {
     }
 }
 
-/// The absolute form of a path, without `.`, `..` and doubled slashes; `None` where it depends on a
+/// The absolute form of a path as the system is given it, see [`reached`]; `None` where it depends on a
 /// directory that is not known.
 pub(super) fn absolute(text: &str, at: &Directory) -> Option<String> {
     let base = match at {
@@ -73,7 +73,7 @@ pub(super) fn absolute(text: &str, at: &Directory) -> Option<String> {
         Directory::Known(base) => base,
         Directory::Unknown => return None,
     };
-    Some(join(base, text))
+    Some(reached(base, text))
 }
 
 /// Where a program is that was told to work in the directory `word`.
@@ -105,6 +105,43 @@ pub(super) fn url(word: &Word) -> Option<Host> {
         rest.split(['/', '?', '#', '\\']).next().unwrap_or_default(),
         word,
     ))
+}
+
+/// The file that a URL names, where it is one of this machine.
+pub(super) fn local(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    // Behind two slashes stands a machine, which is this one.
+    let path = match path.strip_prefix("//") {
+        Some(path) => path
+            .find('/')
+            .map_or(path, |at| path.get(at..).unwrap_or_default()),
+        None => path,
+    };
+    Some(decoded(path))
+}
+
+/// The text with what stands behind `%` decoded.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend(parts.next().unwrap_or_default().bytes());
+    for part in parts {
+        let code = part
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        if let Some(code) = code {
+            bytes.push(code);
+            bytes.extend(part.bytes().skip(2));
+        } else {
+            bytes.push(b'%');
+            bytes.extend(part.bytes());
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The host of `host:path`, as `scp` and git take it; `None` for a path here.
@@ -160,6 +197,14 @@ mod tests {
             "ex\u{430}mple.com None false"
         );
         assert!(url(&Word::literal("file:///etc/passwd", 0..0)).is_none());
+        for (url, file) in [
+            ("file:///a/%2eb", "/a/.b"),
+            ("file://localhost/a", "/a"),
+            ("FILE:/a/b#c", "/a/b"),
+            ("file:a%", "a%"),
+        ] {
+            assert_eq!(local(url).as_deref(), Some(file));
+        }
         assert!(remote(&Word::literal("./a:b", 0..0)).is_none());
         assert_eq!(
             remote(&Word::literal("git@host.io:o/r.git", 0..0))
@@ -170,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_absolute_and_normal() {
+    fn a_path_is_absolute_and_keeps_what_may_follow_a_link() {
         let at = Directory::Known("/p/sub".into());
-        assert_eq!(absolute("../a/./b//c", &at).unwrap(), "/p/a/b/c");
+        assert_eq!(absolute("../a/./b//c", &at).unwrap(), "/p/sub/../a/b/c");
         assert_eq!(absolute("/../x", &at).unwrap(), "/x");
-        assert_eq!(absolute("../../../..", &at).unwrap(), "/");
+        assert_eq!(absolute("./l/..", &at).unwrap(), "/p/sub/l/..");
         assert_eq!(absolute("x", &Directory::Unknown), None);
     }
 
@@ -196,7 +241,7 @@ mod tests {
             pattern: pattern.to_owned(),
         };
         assert_eq!(glob(".e*"), below("/p", "/p/.e*"));
-        assert_eq!(glob("../o/a?b/c"), below("/o", "/o/a?b/c"));
+        assert_eq!(glob("../o/a?b/c"), below("/p/../o", "/p/../o/a?b/c"));
         assert_eq!(glob("/*"), below("/", "/*"));
         assert!(matches!(glob("a*/../../x"), TouchedPath::Unknown(_)));
     }

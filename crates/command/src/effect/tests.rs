@@ -47,13 +47,20 @@ fn is_read_only(effects: &Effects) -> bool {
     effects.class == Class::ReadOnly
         && effects.opaque.is_none()
         && effects.hosts.is_empty()
-        && effects.touches.iter().all(|touch| touch.mode == Mode::Read)
+        && effects
+            .touches
+            .iter()
+            .all(|touch| touch.mode != Mode::Write)
 }
 
 /// Touches as `r /p/a`, uncertain ones with a `?` behind, hosts as `h name`, sorted.
 fn reached(effects: &Effects) -> String {
     let touches = effects.touches.iter().map(|touch| {
-        let mode = if touch.mode == Mode::Read { 'r' } else { 'w' };
+        let mode = match touch.mode {
+            Mode::Look => 'l',
+            Mode::Read => 'r',
+            Mode::Write => 'w',
+        };
         let path = match &touch.path {
             TouchedPath::Exact(path) => path.clone(),
             TouchedPath::Below { pattern, .. } => pattern.clone(),
@@ -142,7 +149,7 @@ fn a_command_has_the_class_the_table_says() {
         ("./rm -r a", Class::Irreversible),
         ("find . -name x -delete", Class::Irreversible),
         ("git reset --hard", Class::Irreversible),
-        ("git reset HEAD~1", Class::Ordinary),
+        ("git reset HEAD~1", Class::Irreversible),
         ("git reset --har", Class::Irreversible),
         ("git -C sub reset --hard", Class::Irreversible),
         ("git clean -fd", Class::Irreversible),
@@ -261,7 +268,7 @@ fn a_command_has_the_class_the_table_says() {
 #[test]
 fn what_a_command_reads_writes_and_reaches_is_what_the_table_says() {
     const ROWS: &[(&str, &str)] = &[
-        ("cat a ../b", "r /b, r /p/a"),
+        ("cat a ../b", "r /p/../b, r /p/a"),
         ("cat -- -n", "r /p/-n"),
         ("cat - /dev/null", ""),
         ("head -n 5 a", "r /p/a"),
@@ -279,7 +286,7 @@ fn what_a_command_reads_writes_and_reaches_is_what_the_table_says() {
         ("rm a b", "w /p/a, w /p/b"),
         (
             "ln -s ../x y",
-            "r /p/x?, r /x, w /p/x?, w /p/y, w /p/y/x?, w /x?",
+            "r /p/../x, r /p/y/../x?, w /p/../x?, w /p/y, w /p/y/../x?, w /p/y/x?",
         ),
         ("tee -a a", "w /p/a"),
         ("sort -o out in", "r /p/in, w /p/out"),
@@ -310,6 +317,14 @@ fn what_a_command_reads_writes_and_reaches_is_what_the_table_says() {
         ("curl -O https://x.io/y", "h x.io, w /p"),
         ("curl example.com/x", "h example.com"),
         ("curl file:///etc/passwd", "r /etc/passwd"),
+        ("csplit a 1", "r /p/a, w /p"),
+        ("csplit -f o/x a '/^#/' '{*}'", "r /p/a, w /p, w /p/o/x"),
+        ("split -l 9 a", "r /p/a, w /p"),
+        (
+            "git format-patch -o o HEAD~2",
+            "r /p/o, r /p/o/HEAD~2?, w /p/o, w /p/o?",
+        ),
+        ("git format-patch --root HEAD", "r /p/HEAD?, w /p"),
         ("wget -qO- https://x.io", "h x.io, w /p"),
         ("scp -r h.io:a b", "h h.io, w /p/b"),
         ("ssh -p 22 me@h.io ls", "h h.io"),
@@ -325,8 +340,8 @@ fn what_a_command_reads_writes_and_reaches_is_what_the_table_says() {
             "cargo add serde",
             "h crates.io, h index.crates.io, h static.crates.io",
         ),
-        ("make -C ../o all", "r /o, w /o?"),
-        ("find ../o -name x", "r /o"),
+        ("make -C ../o all", "r /p/../o, w /p/../o?"),
+        ("find ../o -name x", "r /p/../o"),
         ("fd x src", "r /p/src"),
         ("cat *.rs", "r /p/*.rs"),
         ("cat $x", "r unknown"),
@@ -342,24 +357,73 @@ fn what_a_command_reads_writes_and_reaches_is_what_the_table_says() {
         ("jq --arg x 1 .a f", "r /p/f"),
         ("jq --slurpfile x y . f", "r /p/f, r /p/y"),
         ("awk '{print > \"o\"}' f", "r /p/f, w unknown"),
+        ("docker run -v /etc:/x alpine ls", "h ??, r /etc?, w /etc?"),
         (
-            "docker run -v /etc:/x alpine ls",
-            "h ??, r /etc:/x?, w /etc:/x?",
+            "docker run --mount type=bind,src=./.env,dst=/e alpine ls",
+            "h ??, r /p/.env?, w /p/.env?",
         ),
+        ("docker run -v data:/x alpine ls", "h ??"),
         ("touch a", "w /p/a"),
         ("mkdir -p a/b", "w /p/a/b"),
         ("chmod +x a", "w /p/a"),
         ("chmod 644 a b", "w /p/a, w /p/b"),
         ("tree -o a", "w /p/a"),
         ("cd sub", "r /p/sub"),
-        ("diff a ../b", "r /b, r /p/a"),
+        ("diff a ../b", "r /p/../b, r /p/a"),
         ("rg x", "r /p?"),
         ("grep -r x", "r /p?"),
         ("grep x", ""),
         ("wc --files0-from=l", "r /p/l, r unknown"),
-        ("rg x ../o", "r /o"),
+        ("rg x ../o", "r /p/../o"),
+        ("cat l/../a ./b//..", "r /p/b/.., r /p/l/../a"),
+        ("ls -la a", "l /p/a"),
+        ("test -f a", "l /p/a"),
+        ("du -X a b", "l /p/b, r /p/a"),
         ("curl -d @a x.io", "h x.io, r /p/a"),
         ("curl -F f=@a x.io", "h x.io, r /p/a"),
+        ("curl -F 'f=<a' x.io", "h x.io, r /p/a"),
+        ("curl -b a=b x.io", "h x.io"),
+        ("curl -b a x.io", "h x.io, r /p/a"),
+        ("curl -H 'A: b' x.io", "h x.io"),
+        ("curl -o 'AGENT#1.md' file:///a", "r /a, w unknown"),
+        ("curl file:///p/{a,b}", "r unknown"),
+        (
+            "gunzip AGENTS.md-gz",
+            "r /p/AGENTS.md-gz, w /p/AGENTS.md, w /p/AGENTS.md-gz",
+        ),
+        (
+            "gzip -dk AGENTS.md_z",
+            "r /p/AGENTS.md_z, w /p/AGENTS.md, w /p/AGENTS.md_z",
+        ),
+        (
+            "bunzip2 AGENTS.md.bz",
+            "r /p/AGENTS.md.bz, w /p/AGENTS.md, w /p/AGENTS.md.bz",
+        ),
+        ("gunzip a.taz", "r /p/a.taz, w /p/a.tar, w /p/a.taz"),
+        (
+            "gunzip -S .md AGENTS.md.md",
+            "r /p/AGENTS.md.md, w /p/AGENTS.md, w /p/AGENTS.md.md, w /p/AGENTS.md.md.gz",
+        ),
+        ("git stash push -- AGENTS.md", "w /p/AGENTS.md"),
+        ("git rm 'AGENT*'", "w /p/AGENT*"),
+        (
+            "git rm -- '*.md'",
+            "w /p/*.md, w /p/*/.*.md, w /p/*/.md, w /p/.*.md, w /p/.md",
+        ),
+        ("git rm ':(literal)a*'", "w /p/a*"),
+        ("git add ':!a'", ""),
+        ("git config --list", "r /p/.git/config"),
+        ("git config -l", "r /p/.git/config"),
+        ("git config list", "r /p/.git/config"),
+        ("git config --get user.name", ""),
+        ("git config get user.name", ""),
+        ("git remote -v", ""),
+        ("tee -", "w /p/-"),
+        ("sort -o - a", "r /p/a, w /p/-"),
+        (
+            "dot -Tpng -oAGENTS.md x.dot",
+            "r /p/AGENTS.md?, r /p/GENTS.md?, r /p/x.dot?, w /p/AGENTS.md?, w /p/GENTS.md?, w /p/x.dot?",
+        ),
         (
             "cp --unknown v a b",
             "r /p/a?, r /p/v?, w /p/b/a?, w /p/b/v?, w /p/b?",
@@ -380,9 +444,12 @@ fn what_a_command_runs_is_what_the_table_says() {
         ("env A=1 B=2 make x", "A=1 B=2 make x"),
         ("env -i -u X rm a", "rm a"),
         ("env -C /x rm a", "rm a @/x"),
-        ("env -S 'rm a'", "[rm a]"),
-        ("env -S git push", "[git push]"),
-        ("env -S 'git -C' . push", "[git -C . push]"),
+        ("env -S 'rm a'", "env rm a"),
+        ("env -S git push", "env git push"),
+        ("env -S 'git -C' . push", "env git -C . push"),
+        ("env -S '-i  rm\\_a # x'", "env -i rm a"),
+        ("strace -o '|rm a' true", "[rm a] | true"),
+        ("strace -o x true", "true"),
         ("env - rm", "rm"),
         ("sudo -u root -n rm a", "rm a"),
         ("sudo A=1 rm", "A=1 rm"),
@@ -613,10 +680,10 @@ fn a_change_of_directory_is_told() {
         ("cd ''", "Unknown"),
         ("pushd +1", "Unknown"),
     ] {
-        let found = format!("{:?}", effects(line).moves.unwrap());
+        let found = format!("{:?}", moves(&words(line)).unwrap());
         assert!(found.starts_with(expected), "{line}: {found}");
     }
-    assert!(effects("ls").moves.is_none());
+    assert_eq!(moves(&words("ls")), None);
 }
 
 #[test]
@@ -642,6 +709,32 @@ fn a_variable_that_changes_what_is_run_is_known_by_its_name() {
         "PAGER",
         "CARGO_HOME",
         "IFS",
+        "BORG_PASSCOMMAND",
+        "BUNDLE_GEMFILE",
+        "BZIP2",
+        "CAML_LD_LIBRARY_PATH",
+        "CCACHE_PREFIX",
+        "CLOUDSDK_PYTHON",
+        "COMPILER_PATH",
+        "DOTNET_STARTUP_HOOKS",
+        "GCC_EXEC_PREFIX",
+        "GEM_HOME",
+        "GLIBC_TUNABLES",
+        "GREP",
+        "GROOVY_HOME",
+        "GTK_MODULES",
+        "GUILE_LOAD_PATH",
+        "HELM_PLUGINS",
+        "HGMERGE",
+        "HGRCPATH",
+        "KUBECTL_EXTERNAL_DIFF",
+        "PSQLRC",
+        "PYTEST_ADDOPTS",
+        "SVN_SSH",
+        "TF_CLI_ARGS",
+        "XZ_OPT",
+        "ZDOTDIR",
+        "shell_escape",
     ] {
         assert!(is_dangerous_variable(name), "{name}");
     }
@@ -656,6 +749,15 @@ fn a_variable_that_changes_what_is_run_is_known_by_its_name() {
         "DEBUG",
         "LANG",
         "TZ",
+        "CMAKE_BUILD_TYPE",
+        "COLUMNS",
+        "EXTRA_ARGS",
+        "LOG_PATH",
+        "LS_COLORS",
+        "PREFIX",
+        "SRC",
+        "TERM",
+        "TF_VAR_region",
     ] {
         assert!(!is_dangerous_variable(name), "{name}");
     }

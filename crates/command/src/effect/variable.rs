@@ -23,7 +23,11 @@ pub fn is_dangerous_variable(name: &str) -> bool {
     let is_listed = TABLE.dangerous.contains(name)
         || TABLE.starts.iter().any(|start| name.starts_with(start))
         || TABLE.ends.iter().any(|end| name.ends_with(end));
-    is_listed && !TABLE.harmless.contains(&name)
+    let is_harmless = |known: &&str| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => *known == name,
+    };
+    is_listed && !TABLE.harmless.iter().any(is_harmless)
 }
 
 /// What setting a variable to this value changes for a program that runs in `at`.
@@ -67,9 +71,11 @@ fn is_ours(part: &str, name: &str, kind: WordKind, at: &Directory) -> bool {
         return false;
     }
     match at {
+        // Where a way up leads is for the machine to say.
         Directory::Known(base) => place::absolute(part, at).is_some_and(|path| {
             let below = path.strip_prefix(&**base);
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            let is_below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+            below.is_some_and(|rest| is_below(rest) && !rest.split('/').any(|it| it == ".."))
         }),
         Directory::Unknown => false,
     }

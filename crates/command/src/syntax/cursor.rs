@@ -71,6 +71,11 @@ impl<'t> Parser<'t> {
         self.bytes.get(at).copied()
     }
 
+    /// What is left of the part that is read.
+    pub(super) fn rest(&self) -> &'t [u8] {
+        self.bytes.get(self.pos..).unwrap_or_default()
+    }
+
     /// Reads no further than `end`. Returns where it would have read to.
     pub(super) fn stop_at(&mut self, end: usize) -> usize {
         self.bytes = self.text.as_bytes().get(..end).unwrap_or_default();

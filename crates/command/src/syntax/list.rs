@@ -3,27 +3,57 @@
 use super::cursor::{Parser, is_meta};
 use super::tree::{AndOr, Command, CommandKind, Join, List, Pipeline, Simple};
 
-/// Words with a meaning where a command may start.
-const KEYWORDS: [&str; 22] = [
-    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
-];
+/// The keyword that is `word`: it has a meaning where a command may start.
+fn keyword_of(word: &[u8]) -> Option<&'static str> {
+    Some(match word {
+        b"!" => "!",
+        b"[[" => "[[",
+        b"]]" => "]]",
+        b"case" => "case",
+        b"coproc" => "coproc",
+        b"do" => "do",
+        b"done" => "done",
+        b"elif" => "elif",
+        b"else" => "else",
+        b"esac" => "esac",
+        b"fi" => "fi",
+        b"for" => "for",
+        b"function" => "function",
+        b"if" => "if",
+        b"in" => "in",
+        b"select" => "select",
+        b"then" => "then",
+        b"time" => "time",
+        b"until" => "until",
+        b"while" => "while",
+        b"{" => "{",
+        b"}" => "}",
+        _ => return None,
+    })
+}
 
-/// The keywords that end a list.
-const CLOSERS: [&str; 10] = [
-    "]]", "do", "done", "elif", "else", "esac", "fi", "in", "then", "}",
-];
+/// Whether the keyword ends a list.
+fn is_closer(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "]]" | "do" | "done" | "elif" | "else" | "esac" | "fi" | "in" | "then" | "}"
+    )
+}
 
 /// Whether `word` is a keyword.
 pub(crate) fn is_keyword(word: &str) -> bool {
-    KEYWORDS.contains(&word)
+    keyword_of(word.as_bytes()).is_some()
 }
 
 impl Parser<'_> {
     /// The keyword that stands here, unquoted and whole.
     pub(super) fn keyword(&mut self) -> Option<&'static str> {
         let first = self.peek()?;
-        if !b"![]{}cdefistuw".contains(&first) {
+        let may_be = matches!(
+            first,
+            b'!' | b'[' | b']' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'u' | b'w'
+        );
+        if !may_be {
             return None;
         }
         if let Some((at, found)) = self.looked_for
@@ -48,10 +78,7 @@ impl Parser<'_> {
             length += 1;
             at = self.fold(at + 1);
         }
-        let word = word.get(..length)?;
-        KEYWORDS
-            .into_iter()
-            .find(|keyword| keyword.as_bytes() == word)
+        keyword_of(word.get(..length)?)
     }
 
     /// Takes the keyword `word` if it stands here.
@@ -67,7 +94,7 @@ impl Parser<'_> {
         match self.peek() {
             None | Some(b')') => true,
             Some(b';') => matches!(self.peek_second(), Some(b';' | b'&')),
-            Some(_) => self.keyword().is_some_and(|word| CLOSERS.contains(&word)),
+            Some(_) => self.keyword().is_some_and(is_closer),
         }
     }
 

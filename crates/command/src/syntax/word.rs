@@ -26,6 +26,9 @@ impl Parser<'_> {
     /// Reads one word.
     pub(super) fn word_at(&mut self, place: Place) -> Word {
         let start = self.here();
+        if let Some(word) = self.plain_word(place) {
+            return word;
+        }
         let mut parts = std::mem::take(&mut self.spare);
         let mut level = 0_usize;
         while let Some(byte) = self.peek() {
@@ -62,6 +65,33 @@ impl Parser<'_> {
         };
         self.spare = parts;
         word
+    }
+
+    /// Reads a word whose characters all stand for themselves, as most do; `None` where it is not surely one.
+    fn plain_word(&mut self, place: Place) -> Option<Word> {
+        let is_bracket = |byte: u8| byte == b'[' && place == Place::Assignment;
+        let rest = self.rest();
+        let is_part = |byte: &&u8| is_plain(**byte) && !is_bracket(**byte);
+        let length = rest.iter().take_while(is_part).count();
+        let is_whole = match rest.get(length) {
+            None | Some(b' ' | b'\t' | b'\n' | b';' | b'&') => true,
+            Some(b'|' | b')') => place != Place::Expression,
+            Some(_) => false,
+        };
+        if length == 0 || !is_whole {
+            return None;
+        }
+        let range = self.pos..self.pos + length;
+        self.jump(range.end);
+        let part = Part {
+            range: range.clone(),
+            is_quoted: false,
+            kind: PartKind::Text,
+        };
+        Some(Word {
+            range,
+            parts: Parts::One(part),
+        })
     }
 
     /// Whether the character before this one is unquoted, of this word and one of `any`.

@@ -24,8 +24,11 @@ impl Walker<'_> {
                     self.is_safe_arithmetic(&text, changes, &range, state)
                 }
                 PartKind::Parameter(parameter) => {
-                    self.part_value(frame, part, state).is_safe()
-                        || self.is_untouched(parameter, state)
+                    let is_untouched = self.is_untouched(parameter, state);
+                    if is_untouched && may_be_kept(&parameter.name) {
+                        self.unknown(range.clone(), SHOWN);
+                    }
+                    self.part_value(frame, part, state).is_safe() || is_untouched
                 }
                 PartKind::Substitution(_) | PartKind::Arithmetic(_) => {
                     self.part_value(frame, part, state).is_safe()
@@ -74,12 +77,43 @@ impl Walker<'_> {
             let value = self.variable(word, state);
             let is_untouched = !self.is_blind && state.variable(word).is_none();
             is_safe &= value.is_safe() || is_untouched;
+            if is_untouched && may_be_kept(word) {
+                self.unknown(range.clone(), SHOWN);
+            }
             if changes {
                 self.set(word, Value::Number, range, state);
             }
         }
         is_safe
     }
+}
+
+/// What is no number stands in the message that says so.
+const SHOWN: &str = "arithmetic may show what a variable of the environment holds";
+
+/// Whether the environment may keep something under this name. Names in small letters are those that a
+/// line makes for itself.
+fn may_be_kept(name: &str) -> bool {
+    const NUMBERS: &[&str] = &[
+        "BASHPID",
+        "BASH_SUBSHELL",
+        "COLUMNS",
+        "EPOCHREALTIME",
+        "EPOCHSECONDS",
+        "EUID",
+        "HISTCMD",
+        "LINENO",
+        "LINES",
+        "OPTIND",
+        "PPID",
+        "RANDOM",
+        "SECONDS",
+        "SHLVL",
+        "SRANDOM",
+        "UID",
+    ];
+    let is_own = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    !NUMBERS.contains(&name) && !name.chars().all(is_own)
 }
 
 /// Whether a command prints nothing but a number.

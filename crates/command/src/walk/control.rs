@@ -343,6 +343,9 @@ impl Walker<'_> {
             } else {
                 Value::Unknown
             };
+            if *is_select && words.iter().any(crate::effect::shows_variable) {
+                self.unknown(range.clone(), "a menu that shows what variables hold");
+            }
             if *is_select {
                 state.set("REPLY", Value::Unknown);
             }

@@ -24,6 +24,12 @@ impl Walker<'_> {
         for inner in inner {
             match inner {
                 Inner::Unknown { range, why } => self.unknown(range, why),
+                // The ends of an end are those of the whole; of a text in it no more is said.
+                Inner::Words {
+                    place: Place::Tail, ..
+                } if self.is_tail => {
+                    self.unknown(range.clone(), "a command that may run another");
+                }
                 Inner::Words {
                     words,
                     extra_operands,
@@ -119,11 +125,13 @@ impl Walker<'_> {
         follow: impl FnOnce(&mut Self, Via, &mut State) -> Failure,
     ) {
         let was_local = self.is_local;
+        let was_tail = self.is_tail;
         self.is_local &= place != Place::Elsewhere;
+        self.is_tail |= place == Place::Tail;
         let via = Via {
             command: index,
             is_local: self.is_local,
-            is_named: place == Place::Named,
+            is_named: matches!(place, Place::Named | Place::Tail),
         };
         self.deeper(range, |it| {
             if place == Place::Shell && at.is_none() {
@@ -134,7 +142,7 @@ impl Walker<'_> {
             }
             let mut inner = state.clone();
             if let Some(at) = at {
-                inner.places = Self::places_at(at, &inner.places);
+                inner.places = Self::places_below(at, &inner.places);
             }
             if place == Place::Elsewhere {
                 inner.places = None;
@@ -142,6 +150,7 @@ impl Walker<'_> {
             follow(it, via, &mut inner);
         });
         self.is_local = was_local;
+        self.is_tail = was_tail;
     }
 
     pub(super) fn inner_words(

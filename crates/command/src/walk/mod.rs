@@ -17,6 +17,7 @@ mod control;
 mod field;
 mod inner;
 mod odd;
+mod places;
 mod printed;
 mod redirect;
 mod simple;
@@ -140,6 +141,8 @@ struct Walker<'s> {
     depth: usize,
     /// What is walked runs on this machine.
     is_local: bool,
+    /// What is walked is the end of a command that may be one of its own.
+    is_tail: bool,
     /// Variables may change unseen: there is a trap, or one whose value is changed when it is set.
     is_blind: bool,
     /// Every function defined so far, wherever it was. A call may mean any of them.
@@ -168,6 +171,7 @@ impl<'s> Walker<'s> {
             script_bytes: SCRIPT_BYTES_MAX,
             depth: 0,
             is_local: true,
+            is_tail: false,
             is_blind: false,
             functions: BTreeMap::new(),
             bodies: Vec::new(),

@@ -6,7 +6,7 @@ use super::field::Use;
 use super::state::{State, Stdin, Value};
 use super::{Frame, Walker};
 use crate::line::{Host, Mode, Redirect, RedirectOp, Touch, TouchedPath, Word, WordKind};
-use crate::path::{before_wildcard, is_neutral, join, peer};
+use crate::path::{before_wildcard, is_neutral, peer, reached};
 use crate::syntax::{self, Target};
 
 impl Walker<'_> {
@@ -197,12 +197,12 @@ fn paths_of(text: &str, kind: WordKind, state: &State) -> Vec<TouchedPath> {
                 let why = format!("`{text}` may climb out of what it matches");
                 return vec![TouchedPath::Unknown(why)];
             }
-            let pattern = join(&place, text);
+            let pattern = reached(&place, text);
             let directory = before_wildcard(&pattern);
             paths.push(TouchedPath::Below { directory, pattern });
             continue;
         }
-        let path = join(&place, text);
+        let path = reached(&place, text);
         if !is_neutral(&path) {
             paths.push(TouchedPath::Exact(path));
         }

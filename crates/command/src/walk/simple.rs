@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::control::Failure;
 use super::printed::takes_names;
-use super::state::{Places, State, Stdin, Value};
+use super::state::{State, Stdin, Value};
 use super::{Frame, Walker};
-use crate::effect::{self, Inner, Input, Move};
+use crate::effect::{self, Inner, Input};
 use crate::line::{
     Assignment, Class, Directory, Mode, Opaque, Redirect, RedirectOp, Shell, Simple, Touch, Via,
     Word, WordKind,
@@ -28,15 +28,34 @@ pub(super) struct Parts {
 }
 
 /// Commands of zsh that change how the rest of the line is read.
-const ZSH_ONLY: [&str; 7] = [
+const ZSH_ONLY: [&str; 20] = [
     "-",
     "always",
+    "autoload",
+    "emulate",
     "end",
     "foreach",
+    "functions",
     "nocorrect",
     "noglob",
+    "print",
     "repeat",
+    "sched",
+    "vared",
+    "zargs",
+    "zcompile",
+    "zle",
+    "zmodload",
+    "zpty",
+    "zsocket",
+    "ztcp",
 ];
+
+/// Whether the subscript of a variable holds a command.
+fn has_subscript(text: &str) -> bool {
+    let mut parts = text.split('[').skip(1);
+    text.contains(['$', '`']) && parts.any(|part| part.contains("$(") || part.contains('`'))
+}
 
 impl Walker<'_> {
     pub(super) fn simple(
@@ -225,6 +244,7 @@ impl Walker<'_> {
             why: format!("setting `{}` changes what programs do", it.name),
         });
         let mut effects = effect::of(&words, &directory);
+        let moves = effect::moves(&words);
         if words.is_empty() {
             effects.is_told = true;
             if dangerous.is_none() {
@@ -266,6 +286,9 @@ impl Walker<'_> {
         if self.shell == Shell::Zsh && name.is_some_and(|name| ZSH_ONLY.contains(&name)) {
             self.unknown(range.clone(), "a word that zsh reads otherwise");
         }
+        if self.shell == Shell::Zsh && words.iter().skip(1).any(|word| has_subscript(&word.text)) {
+            self.unknown(range.clone(), "a subscript, whose code zsh may run");
+        }
         let mut class = effects.class;
         if !redirects.is_empty() && redirects.iter().any(Redirect::may_write) {
             class = class.max(Class::Ordinary);
@@ -279,11 +302,12 @@ impl Walker<'_> {
             && !is_shadowed
             && self.is_local
             && redirects.iter().all(Redirect::is_told);
-        for mut touch in std::mem::take(&mut effects.touches) {
-            if self.is_local {
-                touch.by = Some(index);
-                self.line.touches.push(touch);
-            }
+        if self.is_local {
+            let by = Some(index);
+            let touches = effects.touches.into_iter();
+            self.line
+                .touches
+                .extend(touches.map(|it| Touch { by, ..it }));
         }
         for mut host in std::mem::take(&mut effects.hosts) {
             host.by = Some(index);
@@ -323,7 +347,7 @@ impl Walker<'_> {
             self.script_on_stdin(&text, &place, index, state);
         }
         let before = is_shadowed.then(|| state.clone());
-        let failure = effects.moves.as_ref().map(|moves| self.moves(moves, state));
+        let failure = moves.map(|moves| self.moves(&moves, state));
         self.inner(
             std::mem::take(&mut effects.inner),
             &range,
@@ -353,62 +377,6 @@ impl Walker<'_> {
             state.forget();
         }
         failure
-    }
-
-    /// Follows a change of the directory.
-    fn moves(&mut self, moves: &Move, state: &mut State) -> Places {
-        let old = state.places.clone();
-        let new = match moves {
-            Move::To(word) | Move::Push(word) => Self::places_at(word, &state.places),
-            // One that was set by hand is not followed.
-            Move::Back if state.variable("OLDPWD").is_some() => None,
-            Move::Back => state.previous.clone(),
-            Move::Home => match self.variable("HOME", state) {
-                Value::Text(home) => Some([crate::path::join("/", &home).into()].into()),
-                _ => None,
-            },
-            Move::Pop => {
-                let stack = state.stack.as_mut();
-                stack
-                    .and_then(|stack| Rc::make_mut(stack).pop())
-                    .unwrap_or_default()
-            }
-            Move::Unknown => None,
-        };
-        match moves {
-            Move::Push(_) => {
-                if let Some(stack) = state.stack.as_mut() {
-                    Rc::make_mut(stack).push(old.clone());
-                }
-            }
-            Move::Unknown => state.stack = None,
-            Move::To(_) | Move::Back | Move::Home | Move::Pop => {}
-        }
-        for name in ["PWD", "OLDPWD"] {
-            if state.variable(name).is_some() {
-                state.set(name, Value::Unknown);
-            }
-        }
-        state.places = new;
-        state.previous.clone_from(&old);
-        old
-    }
-
-    /// The directories that `word` may name.
-    pub(super) fn places_at(word: &Word, places: &Places) -> Places {
-        if !word.is_known() {
-            return None;
-        }
-        if word.text.starts_with('/') {
-            return Some([crate::path::join("/", &word.text).into()].into());
-        }
-        let places = places.as_ref()?;
-        let mut found: Vec<Arc<str>> = places
-            .iter()
-            .map(|place| crate::path::join(place, &word.text).into())
-            .collect();
-        found.dedup();
-        Some(found.into())
     }
 }
 

@@ -12,7 +12,7 @@ const VARIABLES_MAX: usize = 64;
 const VALUE_BYTES_MAX: usize = 4096;
 
 /// Most directories a place in the line may be reached in.
-const PLACES_MAX: usize = 4;
+pub(super) const PLACES_MAX: usize = 4;
 
 /// Where values are split unless something changed that.
 const BLANKS: &str = " \t\n";

@@ -372,7 +372,15 @@ impl Walker<'_> {
                         self.unknown(range, "an expansion of what a variable holds");
                     }
                 }
-                let is_length = frame.source(&part.range).starts_with("${#");
+                let source = frame.source(&part.range);
+                let is_length = source.starts_with("${#");
+                let behind = source
+                    .strip_prefix("${")
+                    .and_then(|it| it.strip_prefix(name));
+                if behind.is_some_and(shows_in_message) {
+                    let range = frame.range(&part.range);
+                    self.unknown(range, "a message that shows what a variable holds");
+                }
                 if is_length {
                     Value::Number
                 } else {
@@ -458,4 +466,11 @@ impl Walker<'_> {
         }
         Value::Unknown
     }
+}
+
+/// Whether what stands behind the name of a parameter is a message with a variable in it: `:?$x`.
+fn shows_in_message(behind: &str) -> bool {
+    let message = behind.strip_prefix(':').unwrap_or(behind).strip_prefix('?');
+    let mut pieces = message.unwrap_or_default().split('$').skip(1);
+    pieces.any(|piece| !piece.starts_with('('))
 }

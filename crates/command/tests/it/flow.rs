@@ -41,6 +41,9 @@ const DIRECTORIES: &[(&str, Option<&str>)] = &[
     ("sh -c 'cd a && end'", Some("/w/a")),
     ("sh -c 'cd a'; end", Some("/w")),
     ("env -C a end", Some("/w/a")),
+    ("env -C a/.. end", Some("/w/a/..")),
+    ("cd a/.. && end", Some("/w")),
+    ("cd a && cd .. && end", Some("/w")),
     ("while cd ..; do end; done", Some("/")),
     ("while cd a; do end; done", None),
     ("for i in a b; do cd $i && end; done", Some("/w/a/b")),
@@ -94,7 +97,7 @@ fn redirects_touch_files_wherever_they_stand() {
         ("[[ a ]] > f", &["/w/f"]),
         ("echo | echo > f", &["/w/f"]),
         ("echo 3<> f", &["/w/f"]),
-        ("exec > /x/../f", &["/f"]),
+        ("exec > /x/../f", &["/x/../f"]),
         ("cd a && echo > f", &["/w/a/f"]),
         ("echo $(echo > f)", &["/w/f"]),
         ("echo > ~/f", &["/home/u/f"]),
@@ -129,6 +132,11 @@ fn where_a_change_of_directory_may_fail_both_are_touched() {
             .filter(|it| it.mode == Mode::Write);
         writes.map(|it| it.path).collect()
     };
+    // The shell goes by name, and where nothing is there it leaves the way to the system.
+    assert_eq!(
+        touched("cd l/../b && echo > f"),
+        ["/w/b/f", "/w/l/../b/f"].map(|it| TouchedPath::Exact(it.to_owned()))
+    );
     for path in ["/w/a/f", "/w/f"] {
         assert!(touched("cd a; echo > f").contains(&TouchedPath::Exact(path.to_owned())));
     }

@@ -5,12 +5,15 @@ mod constructs;
 mod corpus;
 mod flow;
 mod generate;
+mod grave;
 mod oracle;
 mod properties;
+mod reaches;
 mod readers;
 mod snippets;
 mod spellings;
 mod stub;
+mod table;
 mod told;
 
 use tollgate_command as command;

@@ -24,30 +24,9 @@ const FILES: [(&str, &str); 12] = [
     ("package.json", "{}"),
 ];
 
-/// The rows of a table below its header; `\n`, `\t` and `\\` in a cell stand for what they say.
 fn rows(name: &str) -> Vec<Vec<String>> {
     let path = format!("{}/../../spec/shell/{name}", env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(path).unwrap();
-    let plain = |cell: &str| {
-        let mut out = String::new();
-        let mut letters = cell.chars();
-        while let Some(letter) = letters.next() {
-            match (letter, letter == '\\') {
-                (_, true) => match letters.next() {
-                    Some('n') => out.push('\n'),
-                    Some('t') => out.push('\t'),
-                    Some('r') => out.push('\r'),
-                    Some(other) => out.push(other),
-                    None => out.push('\\'),
-                },
-                (letter, false) => out.push(letter),
-            }
-        }
-        out
-    };
-    let rows = text.lines().skip(1).filter(|row| !row.is_empty());
-    rows.map(|row| row.split('\t').map(plain).collect())
-        .collect()
+    tollgate_conform::rows(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// What the agent `code` starts from.

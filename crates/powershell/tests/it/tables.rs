@@ -13,33 +13,6 @@ pub(crate) const SETTING: Setting<'_> = Setting {
     shell: Shell::Bash,
 };
 
-/// A cell as it is meant, without its escapes.
-fn unescaped(cell: &str) -> String {
-    let mut text = String::new();
-    let mut chars = cell.chars();
-    while let Some(c) = chars.next() {
-        text.push(match c {
-            '\\' => match chars.next().unwrap() {
-                'n' => '\n',
-                't' => '\t',
-                'r' => '\r',
-                other => {
-                    assert_eq!(other, '\\', "{cell:?}");
-                    other
-                }
-            },
-            c => c,
-        });
-    }
-    text
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\")
-        .replace('\n', "\\n")
-        .replace('\t', "\\t")
-}
-
 fn commands(line: &Line) -> String {
     let all = line.commands.iter().map(|it| {
         if it.words.is_empty() {
@@ -54,7 +27,7 @@ fn commands(line: &Line) -> String {
 fn touches(line: &Line) -> String {
     let touched = line.touches.iter().map(|it| {
         let mode = match it.mode {
-            Mode::Read => "r",
+            Mode::Look | Mode::Read => "r",
             Mode::Write => "w",
         };
         let path = match &it.path {
@@ -95,31 +68,23 @@ fn marks(line: &Line) -> String {
 
 #[track_caller]
 fn check(table: &str, least: usize, read: impl Fn(&str) -> Line) {
-    let rows = table
-        .lines()
-        .skip(1)
-        .filter(|it| !it.is_empty() && !it.starts_with('#'));
-    let mut count = 0;
+    let rows = conform::rows(table).unwrap();
+    let count = rows.len();
     let mut wrong = Vec::new();
     for row in rows {
-        count += 1;
-        let cells: Vec<&str> = row.split('\t').collect();
-        let text = unescaped(cells[0]);
-        let line = read(&text);
+        let line = read(&row[0]);
         let found = [
-            cells[0].to_owned(),
-            escaped(&commands(&line)),
+            row[0].clone(),
+            commands(&line),
             touches(&line),
             marks(&line),
-        ]
-        .join("\t");
-        if found != row {
-            wrong.push(found);
+        ];
+        if found.as_slice() != row {
+            wrong.push(found.join(" <tab> "));
         }
     }
     assert!(count >= least, "{count} rows");
-    let wrong = wrong.join("\n").replace('\t', " <tab> ");
-    assert!(wrong.is_empty(), "\n{wrong}\n");
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
 #[test]
