@@ -120,11 +120,11 @@ impl Decision {
             .enumerate()
             .filter(|(index, _)| *index != self.deciding);
         for (_, subject) in others {
-            walk(&self.rules, subject, &mut trail);
+            walk(&self.rules, subject, Guards::All, &mut trail);
         }
         match self.subjects.get(self.deciding) {
             Some(subject) => {
-                walk(&self.rules, subject, &mut trail);
+                walk(&self.rules, subject, Guards::All, &mut trail);
             }
             None => trail.step(
                 StepKind::Default,
@@ -172,7 +172,7 @@ pub fn decide(
     let mut worst: Option<(usize, Standing<'_>)> = None;
     let mut once_only = None;
     for (index, subject) in subjects.iter().enumerate() {
-        let standing = walk(rules, subject, &mut Trail::silent());
+        let standing = walk(rules, subject, Guards::All, &mut Trail::silent());
         once_only = once_only.or(standing.once_only);
         // Of equal answers the one about a command says more than that about a file beside it.
         let rank = |action: Action, subject: &Subject| (action, !subject.is_beside);
@@ -258,14 +258,32 @@ impl<'r> Standing<'r> {
     }
 }
 
+/// What the rules say to a subject where no hardening has a say.
+pub(crate) fn action_by_rules(rules: &Ruleset, subject: &Subject) -> Action {
+    walk(rules, subject, Guards::None, &mut Trail::silent()).action
+}
+
+/// Which hardenings are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guards {
+    All,
+    None,
+}
+
 /// Walks one subject through the steps of [`decide`], all but the answer.
-fn walk<'r>(rules: &'r Ruleset, subject: &Subject, trail: &mut Trail) -> Standing<'r> {
+fn walk<'r>(
+    rules: &'r Ruleset,
+    subject: &Subject,
+    guards: Guards,
+    trail: &mut Trail,
+) -> Standing<'r> {
+    let base = rules.list(Layer::Base);
     let Some(both) = rules.tightened() else {
-        return walk_from(rules.list(Layer::Base), rules, subject, trail);
+        return walk_from(base, rules, subject, guards, trail);
     };
     let (mut trail_without, mut trail_with) = (trail.fresh(), trail.fresh());
-    let without = walk_from(rules.list(Layer::Base), rules, subject, &mut trail_without);
-    let with = walk_from(both, rules, subject, &mut trail_with);
+    let without = walk_from(base, rules, subject, guards, &mut trail_without);
+    let with = walk_from(both, rules, subject, guards, &mut trail_with);
     let by = with.rule();
     let (standing, note) = match with.action.cmp(&without.action) {
         Ordering::Equal => {
@@ -294,6 +312,7 @@ fn walk_from<'r>(
     base_list: List<'r>,
     rules: &'r Ruleset,
     subject: &Subject,
+    guards: Guards,
     trail: &mut Trail,
 ) -> Standing<'r> {
     let mut base = judge(Layer::Base, base_list, subject, trail);
@@ -346,7 +365,7 @@ fn walk_from<'r>(
     if base.asks.iter().any(|ask| ask.pattern.is_about_arguments()) {
         standing.once_only = Some("a rule about its arguments asks");
     }
-    if standing.action != Action::Deny {
+    if guards == Guards::All && standing.action != Action::Deny {
         let around = harden::Around {
             found: base.found.map(|(_, rule)| rule),
             layers: rules.layers(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::decision::decide;
+use crate::decision::{action_by_rules, decide};
 use crate::harden;
 use crate::index::{List, Shelf};
 use crate::rule::{Action, Rule};
@@ -54,6 +54,18 @@ impl PathFilter {
         let mut subject = Subject::path(&self.permission, canonical, absolute, Vec::new());
         subject.narrower = self.narrower;
         decide(&self.rules, &[subject].into(), None).action()
+    }
+
+    /// The same where no hardening has a say: a rule that names the path, or asks about all, still does.
+    pub fn action_by_rules(&self, canonical: &str, absolute: &str) -> Action {
+        let mut subject = Subject::path(&self.permission, canonical, absolute, Vec::new());
+        subject.narrower = self.narrower;
+        action_by_rules(&self.rules, &subject)
+    }
+
+    /// Whether something of more weight than rules may speak of a path: it decides what others run or obey.
+    pub fn is_guarded(&self, canonical: &str, absolute: &str) -> bool {
+        harden::may_guard(&self.permission, canonical, absolute)
     }
 
     /// Whether no rule that says anything else is in the way of an allow: then `decide` finds no
@@ -120,5 +132,38 @@ mod tests {
         }
         let other = PathFilter::new(book.current(), "edit", None);
         assert_eq!(other.action("a", "/w/a"), Action::Ask);
+    }
+
+    #[test]
+    fn where_no_hardening_has_a_say_the_rules_still_do() {
+        let rule = |pattern, action| {
+            Rule::new(
+                "edit",
+                Pattern::wildcard(pattern),
+                action,
+                Origin::named("t"),
+            )
+        };
+        let base = vec![
+            rule("*", Action::Allow),
+            rule("*/CLAUDE.md", Action::Ask),
+            rule("*.envrc", Action::Deny),
+        ];
+        let book = RuleBook::new(RuleLayers {
+            base,
+            ..RuleLayers::default()
+        });
+        let filter = PathFilter::new(book.current(), "edit", None);
+        for (path, guarded, by_rules) in [
+            ("a", Action::Allow, Action::Allow),
+            ("x/AGENTS.md", Action::Ask, Action::Allow),
+            ("x/.vscode/a.json", Action::Ask, Action::Allow),
+            ("x/CLAUDE.md", Action::Ask, Action::Ask),
+            ("x/.envrc", Action::Deny, Action::Deny),
+        ] {
+            let absolute = format!("/w/{path}");
+            assert_eq!(filter.action(path, &absolute), guarded, "{path}");
+            assert_eq!(filter.action_by_rules(path, &absolute), by_rules, "{path}");
+        }
     }
 }

@@ -32,6 +32,7 @@ pub use decision::{Answer, AnsweredBy, Decision, decide};
 pub use evaluate::{disabled, evaluate, permission_of};
 pub use filter::PathFilter;
 pub use harden::control::{Own, control_plane};
+pub use harden::escape::SANDBOX_ESCAPE;
 pub use lint::{Finding, FindingKind, includes, lint};
 pub use names::{Name, NameFault, NameTable, mcp_tool_name};
 pub use pattern::{Pattern, PatternFault};

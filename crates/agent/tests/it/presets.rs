@@ -1,7 +1,7 @@
 //! What each preset allows, asks and denies.
 //! Must not restate the files: rows here are what a person expects of them.
 
-use policy::{Action, Rule, Subject};
+use policy::{Action, Origin, Pattern, Rule, Subject};
 use tollgate_agent::{Preset, Tier};
 
 use crate::{bash, classed, layers, looks, name, path};
@@ -23,6 +23,37 @@ fn unattended_is_normal_with_every_ask_a_denial() {
         }
         let unattended = Preset::Unattended.rules(tier, None);
         assert_eq!(plain(&unattended), plain(&normal), "{tier}");
+    }
+}
+
+#[test]
+fn no_preset_and_no_allow_lets_a_command_out_of_the_sandbox() {
+    let free = || {
+        let (every, origin) = (Pattern::wildcard("*"), Origin::named("user"));
+        let allow = |name| Rule::new(name, every.clone(), Action::Allow, origin.clone());
+        vec![allow("*"), allow("sandbox_escape")]
+    };
+    for tier in Tier::ALL {
+        let escape =
+            |agent, preset, user| name(&layers(agent, preset, tier, user), "sandbox_escape");
+        let asks = [Preset::Cautious, Preset::Normal];
+        for preset in asks {
+            assert_eq!(escape("code", preset, vec![]), Action::Ask, "{preset}");
+        }
+        let unattended = escape("code", Preset::Unattended, vec![]);
+        assert_eq!(unattended, Action::Deny);
+        for preset in Preset::ALL {
+            assert_eq!(escape("code", preset, free()), Action::Ask, "{preset}");
+            let readonly =
+                tollgate_agent::names().filter(|it| tollgate_agent::agent(it).unwrap().is_readonly);
+            for agent in readonly {
+                assert_eq!(
+                    escape(agent, preset, free()),
+                    Action::Deny,
+                    "{agent} {preset}"
+                );
+            }
+        }
     }
 }
 

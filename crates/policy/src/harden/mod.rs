@@ -7,6 +7,7 @@
 pub(crate) mod configuration;
 pub(crate) mod control;
 pub(crate) mod env;
+pub(crate) mod escape;
 mod machines;
 mod places;
 pub(crate) mod protected;
@@ -38,12 +39,13 @@ pub(crate) struct Around<'r> {
 type Guard = fn(&Subject, Around<'_>) -> Option<Guarded>;
 
 /// All hardenings, in the order of their trace steps.
-const GUARDS: [Guard; 5] = [
+const GUARDS: [Guard; 6] = [
     env::guard,
     secrets::guard,
     configuration::guard,
     protected::guard,
     machines::guard,
+    escape::guard,
 ];
 
 /// What the hardenings say to a subject that is not denied.
