@@ -27,6 +27,9 @@ pub(crate) fn put(area: &str, input: &str, expected: &str) -> Result<Put, String
         "paths" => Ok(Put::Missing(
             "a disk with links, which the host has in its tests",
         )),
+        "sandbox" => Ok(Put::Missing(
+            "walls around processes, which the host has in its tests",
+        )),
         "mcp-name" => guarded::names(&input, &expected),
         "always" => kept::put(&input, &expected),
         "ask" => waiting::ask(&input, &expected),

@@ -44,6 +44,17 @@ impl Table {
     }
 }
 
+/// The rows of a table, as wide as its header and without it, the escapes of their cells undone.
+///
+/// # Errors
+/// A row is not as wide as the header, or there is none.
+pub fn rows(text: &str) -> Result<Vec<Vec<String>>, VectorError> {
+    let lines = Table::read(text)?.lines.into_iter();
+    Ok(lines
+        .map(|line| line.iter().map(|cell| unescape(cell)).collect())
+        .collect())
+}
+
 /// One cell of a line, its escapes undone.
 pub(crate) fn cell(line: &[String], column: usize) -> String {
     unescape(raw(line, column))

@@ -8,7 +8,7 @@ use crate::{
     g0_offer::{self, Table},
     g1_decode,
     g2_admit::{self, Approvals, Approver, Gate, Refusal},
-    g3_confine::{self, Opening, Profile, Progress},
+    g3_confine::{self, FailedLines, Opening, Profile, Progress},
     host::{Clock, Host},
     journal::{Event, Journal, Record},
     output::{self, CallOutput},
@@ -102,6 +102,8 @@ pub struct Parts<'r> {
     pub approvals: &'r dyn Approvals,
     /// Where children may go in general.
     pub profile: &'r Profile,
+    /// The lines of this session that failed inside the sandbox.
+    pub failed_lines: &'r FailedLines,
     /// The machine.
     pub host: &'r dyn Host,
     /// What was meant and what came of it.

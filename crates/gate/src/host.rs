@@ -226,6 +226,9 @@ pub struct Ended {
     pub bytes_total: u64,
     /// Machines that it wanted to reach and might not, `host:port` each; a few.
     pub refused: Vec<String>,
+    /// What was changed while it ran although the rules do not let commands change it, and was undone, and what it
+    /// left for others to run: a sentence each; a few. It may be of an earlier command that was cut off.
+    pub undone: Vec<String>,
     /// Where the whole output was kept, if `tail` is not all of it.
     pub kept_at: Option<String>,
 }

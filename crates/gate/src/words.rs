@@ -30,6 +30,24 @@ pub(crate) fn not_run(why: &NotRun) -> String {
 pub(crate) const FAULT: &str = "The call was stopped by an internal fault and may have had part of its \
      effect. Do not retry it; tell the user.";
 
+/// To a wish to leave the sandbox that nothing speaks for.
+pub(crate) const NOT_FAILED: &str = "may be given only for the very command line, in the same directory, that has \
+     just failed inside the sandbox, of at most 20 lines and 2000 bytes, while nothing that may write has run in this \
+     session since, and once for each failure: run it without this first";
+
+/// The same, where a person is being asked about that failure for another call.
+pub(crate) const FAILURE_USED_UP: &str = "the failure of this line inside the sandbox was put to a person by another call, or something has run since";
+
+/// The same, where what the line means may have changed while a person thought.
+pub(crate) const FAILURE_IS_OLD: &str = "something that may write has run since this line failed inside the sandbox, \
+     so it may do something else by now: run it inside again";
+
+/// The same, while other calls of the session act.
+pub(crate) const NOT_ALONE: &str = "a command leaves the sandbox only while no other command or write of this session is under way: wait for those";
+
+/// To whatever would act beside a command that has left the sandbox.
+pub(crate) const ONE_IS_OUTSIDE: &str = "a command of this session runs outside the sandbox, and nothing else runs or writes beside it: wait for it";
+
 /// To a connection of a command that is gone, or of which nobody is left to hear.
 pub(crate) const COMMAND_IS_OVER: &str = "the command is over, so it reaches nothing any more";
 

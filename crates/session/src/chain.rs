@@ -33,21 +33,27 @@ impl<'a> Chain<'a> {
     }
 }
 
+/// The first answer; if nobody has one, why, in the order of asking.
+async fn first<'q>(replies: impl Iterator<Item = BoxFuture<'q, Reply>>) -> Reply {
+    let mut reasons: Vec<String> = Vec::new();
+    for reply in replies {
+        match reply.await {
+            Reply::Nobody { why } if reasons.contains(&why) => {}
+            Reply::Nobody { why } => reasons.push(why),
+            answer => return answer,
+        }
+    }
+    let why = reasons.join("; ");
+    Reply::Nobody { why }
+}
+
 impl Approver for Chain<'_> {
-    /// The first answer; if nobody has one, why, in the order of asking.
     fn ask<'q>(&'q self, question: Question<'q>) -> BoxFuture<'q, Reply> {
-        Box::pin(async move {
-            let mut reasons: Vec<String> = Vec::new();
-            for approver in &self.0 {
-                match approver.ask(question).await {
-                    Reply::Nobody { why } if reasons.contains(&why) => {}
-                    Reply::Nobody { why } => reasons.push(why),
-                    answer => return answer,
-                }
-            }
-            let why = reasons.join("; ");
-            Reply::Nobody { why }
-        })
+        Box::pin(first(self.0.iter().map(move |it| it.ask(question))))
+    }
+
+    fn ask_person<'q>(&'q self, question: Question<'q>) -> BoxFuture<'q, Reply> {
+        Box::pin(first(self.0.iter().map(move |it| it.ask_person(question))))
     }
 
     fn put<'q>(&'q self, inquiries: &'q Order<AskUser>) -> BoxFuture<'q, Answers> {

@@ -14,5 +14,6 @@ mod transcript;
 
 pub use chain::Chain;
 pub use event::{Event, Events, Unheard};
+pub use heard::Heard;
 pub use loops::{Ended, Furniture, Refused, Session, SessionError, Stop};
 pub use transcript::{Transcript, Untold, message_id};

@@ -10,7 +10,7 @@ use gate::{
     g0_offer::{DuplicateTool, Table},
     g1_decode::RawArguments,
     g2_admit::{Approvals, Approver, DOOM_LOOP, Gate, Refusal},
-    g3_confine::{Profile, Progress},
+    g3_confine::{FailedLines, Profile, Progress},
     host::{Clock, Host},
     journal::Journal,
     output::{CallOutput, Limits},
@@ -73,6 +73,7 @@ pub struct Session<'s> {
     messages: Vec<Message>,
     refused: Vec<Refused>,
     guard: LoopGuard,
+    failed_lines: FailedLines,
     unheard_count: usize,
 }
 
@@ -160,6 +161,7 @@ impl<'s> Session<'s> {
             messages: Vec::new(),
             refused: Vec::new(),
             guard: LoopGuard::default(),
+            failed_lines: FailedLines::default(),
             unheard_count: 0,
         }
     }
@@ -175,6 +177,7 @@ impl<'s> Session<'s> {
             messages,
             refused: Vec::new(),
             guard: LoopGuard::default(),
+            failed_lines: FailedLines::default(),
             unheard_count: 0,
         };
         for call in session.unanswered_calls() {
@@ -262,7 +265,9 @@ impl<'s> Session<'s> {
     ) -> Result<Option<Stop>, SessionError> {
         let with = self.with;
         let approver = Heard::by(with.approver);
-        let room = Room::open(with.root, parts(&with, &approver, table, message));
+        let failed_lines = self.failed_lines.clone();
+        let parts = parts(&with, &approver, &failed_lines, table, message);
+        let room = Room::open(with.root, parts);
         let mut stop = None;
         for call in &turn.calls {
             if stop.is_some() {
@@ -347,6 +352,7 @@ impl<'s> Session<'s> {
 fn parts<'t>(
     with: &Furniture<'t>,
     approver: &'t Heard<'t>,
+    failed_lines: &'t FailedLines,
     table: &'t Table,
     message: &'t str,
 ) -> Parts<'t> {
@@ -356,6 +362,7 @@ fn parts<'t>(
         approver,
         approvals: with.approvals,
         profile: with.profile,
+        failed_lines,
         host: with.host,
         journal: with.journal,
         clock: with.clock,

@@ -2,13 +2,13 @@
 //! preview.
 
 use crate::{
-    resolve,
+    resolve, undone,
     wall::{self, Ground},
 };
 use gate::{
     Problem,
     access::{Spawn, TIMEOUT_MS_DEFAULT},
-    g1_decode::{ArgumentFault, Asks, Scout, Want},
+    g1_decode::{ArgumentFault, Asks, NotFailed, Scout, Want},
     g2_admit::Grants,
     g3_confine::{CallContext, Confinement},
     host::{Ended, Exit},
@@ -37,6 +37,18 @@ pub struct Arguments {
     workdir: Option<String>,
     /// What it does, in five to ten words
     description: Option<String>,
+    /// Why this very command, which has just failed inside the sandbox, has to run outside of it once
+    #[schemars(length(min = 1, max = 500))]
+    outside_sandbox: Option<String>,
+}
+
+/// Whether it is to run outside the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaving {
+    No,
+    /// It was asked for, and there is none.
+    Nothing,
+    Yes,
 }
 
 /// What to run, and its title.
@@ -46,6 +58,7 @@ pub struct Plan {
     description: Option<String>,
     timeout_ms: u64,
     ground: Ground,
+    leaving: Leaving,
     spawn: Want<Spawn>,
 }
 
@@ -75,6 +88,7 @@ impl Tool for Bash {
             timeout,
             workdir,
             description,
+            outside_sandbox,
         } = arguments;
         if command.trim().is_empty() {
             return Err(ArgumentFault::at("command", "may not be empty"));
@@ -87,7 +101,7 @@ impl Tool for Bash {
         }
         let timeout_ms = timeout.unwrap_or(TIMEOUT_MS_DEFAULT);
         let title = description.clone().unwrap_or_else(|| command.clone());
-        let mut spawn = Spawn::new(command).for_at_most(timeout_ms);
+        let mut spawn = Spawn::new(command.clone()).for_at_most(timeout_ms);
         let workspace = resolve(scout, "workdir", ".")?.absolute().to_owned();
         let mut directory = workspace.clone();
         if let Some(workdir) = workdir {
@@ -98,13 +112,25 @@ impl Tool for Bash {
         if let Some(description) = &description {
             spawn = spawn.described_as(description);
         }
+        let mut leaving = Leaving::No;
+        if let Some(reason) = outside_sandbox {
+            let fault = |why: NotFailed| ArgumentFault::at("outside_sandbox", why.to_string());
+            spawn = scout.outside_sandbox(spawn, reason).map_err(fault)?;
+            leaving = if spawn.is_outside_sandbox() {
+                Leaving::Yes
+            } else {
+                Leaving::Nothing
+            };
+        }
         Ok(Plan {
             title,
             description,
             timeout_ms,
+            leaving,
             ground: Ground {
                 workspace,
                 directory,
+                command,
             },
             spawn: asks.want(spawn),
         })
@@ -168,9 +194,18 @@ fn shown(ended: &Ended, notes: &str, limits: Limits) -> String {
 /// What the model must know beside the output.
 fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
     let tail = String::from_utf8_lossy(&ended.tail);
-    let left = wall::left_by_git(&tail);
+    let left = wall::left_by_git(&tail, &plan.ground.command);
+    let left_it = match plan.leaving {
+        Leaving::No => "",
+        Leaving::Nothing => {
+            "\nthere is no sandbox here to leave: `outside_sandbox` changed nothing"
+        }
+        Leaving::Yes => "\nran outside the sandbox, this once",
+    };
+    let undone = undone::said(&ended.undone);
+    let is_quiet = [&left, left_it, &undone].iter().all(|it| it.is_empty());
     let end = match ended.exit {
-        Exit::Code(0) if ended.refused.is_empty() && left.is_empty() => return String::new(),
+        Exit::Code(0) if ended.refused.is_empty() && is_quiet => return String::new(),
         Exit::Code(code) => format!("exit code {code}"),
         Exit::Signal(signal) => format!("ended by signal {signal}"),
         Exit::TimedOut => format!(
@@ -180,15 +215,22 @@ fn notes(plan: &Plan, ended: &Ended, confinement: &Confinement) -> String {
         ),
     };
     let walls = match confinement {
+        _ if plan.leaving == Leaving::Yes => String::new(),
         Confinement::Full | Confinement::Partial { .. }
             if ended.exit != Exit::Code(0) || !left.is_empty() =>
         {
-            wall::hint(&tail, &plan.ground)
+            let code = match ended.exit {
+                Exit::Code(code) => Some(code),
+                Exit::Signal(_) | Exit::TimedOut => None,
+            };
+            wall::hint(&tail, code, &plan.ground)
         }
         Confinement::Full | Confinement::Partial { .. } | Confinement::NotEnforced { .. } => {
             String::new()
         }
     };
     let machines = wall::refused(&ended.refused);
-    format!("\n\n<shell_metadata>\n{end}{left}{walls}{machines}\n</shell_metadata>")
+    format!(
+        "\n\n<shell_metadata>\n{end}{left_it}{left}{walls}{machines}{undone}\n</shell_metadata>"
+    )
 }

@@ -14,6 +14,7 @@ mod question;
 mod read;
 mod search;
 mod todowrite;
+mod undone;
 mod wall;
 mod write;
 

@@ -10,6 +10,9 @@ pub(crate) const WARNING: &str = "
   command, every file, every tool. Denials, narrower asks and protected files stay as they are.
   Type `everything` to allow it: ";
 
+/// Shown before a command is let out of the sandbox, in place of the menu.
+pub(crate) const ESCAPE: &str = "yes once, in full; r reject, w reject with a word";
+
 /// What a person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
@@ -46,6 +49,16 @@ impl Choice {
             "w" => Some(Self::RejectWithWord),
             _ => None,
         }
+    }
+}
+
+/// The same where a command would leave the sandbox: no single letter is a yes.
+pub(crate) fn read_escape(line: &str) -> Option<Choice> {
+    match line.trim() {
+        "yes" => Some(Choice::Once),
+        "r" | "reject" => Some(Choice::Reject),
+        "w" => Some(Choice::RejectWithWord),
+        _ => None,
     }
 }
 
@@ -100,6 +113,18 @@ mod tests {
             "-1",
         ] {
             check(nothing, 2, None);
+        }
+    }
+
+    #[test]
+    fn only_the_whole_word_lets_a_command_out() {
+        assert_eq!(read_escape(" yes\n"), Some(Choice::Once));
+        assert_eq!(read_escape("r"), Some(Choice::Reject));
+        assert_eq!(read_escape("w"), Some(Choice::RejectWithWord));
+        for nothing in [
+            "", "y", "o", "once", "YES", "yes!", "s", "p1", "g", "a", "e",
+        ] {
+            assert_eq!(read_escape(nothing), None, "{nothing:?}");
         }
     }
 

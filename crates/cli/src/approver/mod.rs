@@ -2,6 +2,7 @@
 
 mod choice;
 mod question;
+mod sheet;
 mod terminal;
 
 pub(crate) use terminal::Terminal;
@@ -23,6 +24,11 @@ impl Approver for Nobody {
                 why: self.0.to_owned(),
             }
         })
+    }
+
+    /// The same no, for the same reason.
+    fn ask_person<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        self.ask(question)
     }
 }
 

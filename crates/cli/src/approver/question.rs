@@ -1,76 +1,154 @@
-//! A question as text: all of it, and nothing in it that could move a cursor or hide a word.
+//! A question as text: all of it, and nothing in it that could move a cursor, hide a word, or pass for a word of
+//! ours.
 
+use super::sheet::Sheet;
 use gate::{
     access::{Evidence, Inquiry},
     g2_admit::{Keepable, Question},
+    g3_confine::FailedLine,
+    host::Exit,
 };
 use policy::{AnsweredBy, Decision, Rule, SubjectKind};
-use std::fmt::Write;
-use text::escape::{visible, visible_line};
+use text::escape::{spelled_line, visible_line};
 
-/// The question, with its evidence and the rule that asks it.
-pub(crate) fn render(question: &Question<'_>) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ok = write_question(&mut out, question);
-    out
+/// The lines shown of what the model says about a command: it may not push the command itself off the screen.
+const WORDS_MAX: usize = 6;
+
+/// The same of what a command wrote.
+const OUTPUT_MAX: usize = 12;
+
+/// The question, with its evidence and the rule that asks it, for a terminal of so many columns.
+pub(crate) fn render(question: &Question<'_>, columns: usize) -> String {
+    let mut sheet = Sheet::new(columns);
+    write_question(&mut sheet, question);
+    sheet.finish()
 }
 
-fn write_question(out: &mut String, question: &Question<'_>) -> std::fmt::Result {
-    writeln!(out, "\n? {} wants leave to", visible_line(question.tool))?;
+fn write_question(sheet: &mut Sheet, question: &Question<'_>) {
+    sheet.ours("");
+    sheet.ours(&format!("? {} wants leave to", visible_line(question.tool)));
     for subject in question.subjects {
         let text = match subject.kind {
             SubjectKind::Command => &subject.source,
             SubjectKind::Path | SubjectKind::Name => &subject.canonical,
         };
-        writeln!(
-            out,
-            "    {} {}",
-            visible_line(&subject.permission),
-            visible_line(text)
-        )?;
+        sheet.item("    ", &format!("{} {text}", subject.permission));
         if let Some(why) = &subject.opaque {
-            writeln!(
-                out,
-                "      it cannot be told what would run: {}",
-                visible_line(why)
-            )?;
+            sheet.item("      it cannot be told what would run: ", why);
         }
     }
     match question.evidence {
-        Evidence::None => {}
-        Evidence::Diff(diff) => write_block(out, "  the change:", diff)?,
+        Evidence::None | Evidence::Escape { .. } => {}
+        Evidence::Diff(diff) => {
+            sheet.ours("  the change:");
+            sheet.diff(diff);
+        }
         Evidence::Command { text, described_as } => {
-            write_block(out, "  the command:", text)?;
-            if let Some(words) = described_as {
-                write_block(out, "  the model says of it, in its own words:", words)?;
-            }
+            write_description(sheet, described_as);
+            sheet.ours("  the command:");
+            sheet.whole(text);
         }
         Evidence::Repeats(calls) => {
-            write_block(
-                out,
-                "  the model makes the same calls again, for at least the third time:",
-                calls,
-            )?;
+            sheet.ours("  the model makes the same calls again, for at least the third time:");
+            sheet.whole(calls);
         }
-        Evidence::Inquiries(inquiries) => inquiries
-            .iter()
-            .try_for_each(|inquiry| out.write_str(&render_inquiry(inquiry)))?,
+        Evidence::Inquiries(inquiries) => {
+            for inquiry in inquiries {
+                write_inquiry(sheet, inquiry);
+            }
+        }
     }
-    writeln!(out, "  because {}", because(question.because))?;
-    write_keepable(out, question.keepable)
+    if let Evidence::Escape {
+        described_as,
+        reason,
+        failed,
+        ..
+    } = question.evidence
+    {
+        write_description(sheet, described_as);
+        sheet.ours("  the model says why, in its own words:");
+        sheet.start(reason, WORDS_MAX);
+        write_failed(sheet, failed);
+    }
+    sheet.item("  because ", &because(question.because));
+    write_keepable(sheet, question.keepable);
+    // Last, so that nothing long of others stands between it and the answer.
+    if let Evidence::Escape {
+        text, timeout_ms, ..
+    } = question.evidence
+    {
+        sheet.ours("  the command that would run outside the sandbox:");
+        sheet.whole(text);
+        sheet.ours(&format!("  it may take {}", duration(timeout_ms)));
+        let asks = format!("{} in session {}", question.agent, question.session);
+        sheet.item("  it is asked for by the agent ", &asks);
+    }
+    if question.needs_person() {
+        for line in WARNING {
+            sheet.ours(line);
+        }
+    }
+}
+
+/// Stands right above the answer.
+const WARNING: &[&str] = &[
+    "  WARNING: this leaves the sandbox. With a yes the command runs once, with your",
+    "  rights and with nothing to hold it: it can read and change all your files, use",
+    "  your logins, reach every machine, and what it starts may go on when it has",
+    "  ended. Until it starts, other programs can still change what it would do.",
+    "  It has no terminal, a filtered environment, a TMPDIR of its own, and of your",
+    "  git configuration your name alone.",
+];
+
+fn write_description(sheet: &mut Sheet, described_as: Option<&str>) {
+    if let Some(words) = described_as {
+        sheet.ours("  the model says of it, in its own words:");
+        sheet.start(words, WORDS_MAX);
+    }
+}
+
+/// What became of the line inside the sandbox, as the gate saw it.
+fn write_failed(sheet: &mut Sheet, failed: &FailedLine) {
+    let end = match failed.exit() {
+        Exit::Code(code) => format!("ended with exit code {code}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::TimedOut => {
+            let time = duration(failed.timeout_ms());
+            format!("was ended when its time of {time} was over")
+        }
+    };
+    sheet.ours(&format!(
+        "  inside the sandbox it {end}; the end of what it wrote:"
+    ));
+    match failed.output() {
+        "" => sheet.ours("    (no output)"),
+        output => sheet.end(output, OUTPUT_MAX),
+    }
+    if failed.refused().is_empty() {
+        return;
+    }
+    sheet.ours("  and was refused these machines:");
+    sheet.whole(&failed.refused().join("\n"));
+}
+
+/// `120 s`, `1 ms`.
+fn duration(ms: u64) -> String {
+    if ms.is_multiple_of(1_000) {
+        format!("{} s", ms / 1_000)
+    } else {
+        format!("{ms} ms")
+    }
 }
 
 /// What a yes may keep, to the letter.
-fn write_keepable(out: &mut String, keepable: &Keepable) -> std::fmt::Result {
+fn write_keepable(sheet: &mut Sheet, keepable: &Keepable) {
     if let Some(why) = &keepable.why_not {
-        return writeln!(out, "  a yes holds once: {}", visible_line(why));
+        return sheet.item("  a yes holds once: ", why);
     }
-    writeln!(out, "  a yes may be kept for")?;
+    sheet.ours("  a yes may be kept for");
     for (number, level) in (1..).zip(&keepable.levels) {
-        writeln!(out, "    {number} {}", render_level(level))?;
+        sheet.item(&format!("    {number} "), &render_level(level));
     }
-    Ok(())
 }
 
 /// Rules that are kept together.
@@ -86,49 +164,36 @@ pub(crate) fn render_rule(rule: &Rule) -> String {
     } else {
         ""
     };
-    let permission = visible_line(&rule.permission);
-    let pattern = visible_line(rule.pattern.text());
+    let permission = spelled_line(&rule.permission);
+    let pattern = spelled_line(rule.pattern.text());
     format!("{permission} {exactly}`{pattern}`")
 }
 
-fn write_block(out: &mut String, title: &str, text: &str) -> std::fmt::Result {
-    writeln!(out, "{title}")?;
-    visible(text)
-        .lines()
-        .try_for_each(|line| writeln!(out, "    {line}"))
-}
-
 /// A question of the model itself, with what may be chosen.
-pub(crate) fn render_inquiry(inquiry: &Inquiry) -> String {
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ok = write_inquiry(&mut out, inquiry);
-    out
+pub(crate) fn render_inquiry(inquiry: &Inquiry, columns: usize) -> String {
+    let mut sheet = Sheet::new(columns);
+    write_inquiry(&mut sheet, inquiry);
+    sheet.finish()
 }
 
-fn write_inquiry(out: &mut String, inquiry: &Inquiry) -> std::fmt::Result {
-    write_block(
-        out,
-        "  the model asks, in its own words:",
-        &inquiry.question,
-    )?;
+fn write_inquiry(sheet: &mut Sheet, inquiry: &Inquiry) {
+    sheet.ours("  the model asks, in its own words:");
+    sheet.whole(&inquiry.question);
     for (number, choice) in (1..).zip(&inquiry.choices) {
-        let label = visible_line(&choice.label);
-        let description = visible_line(&choice.description);
-        writeln!(out, "      {number} {label}: {description}")?;
+        let text = format!("{}: {}", choice.label, choice.description);
+        sheet.item(&format!("      {number} "), &text);
     }
-    Ok(())
 }
 
 /// The rule that asks, with its place.
 fn because(decision: &Decision) -> String {
     if let Some(why) = &decision.subject().ask_because {
-        return visible_line(why);
+        return why.clone();
     }
     match (decision.by(), decision.rule()) {
         (AnsweredBy::Default, _) | (_, None) => "no rule covers it".to_owned(),
         (AnsweredBy::Rule { .. } | AnsweredBy::Approver(_), Some(rule)) => {
-            format!("of the rule {}", visible_line(&rule.to_string()))
+            format!("of the rule {rule}")
         }
     }
 }
@@ -145,7 +210,7 @@ mod tests {
     fn shown(bench: &Bench, tool: &str, arguments: Value) -> String {
         let text = Mutex::new(String::new());
         let answer = |question: &Question<'_>| {
-            *text.lock().unwrap() = render(question);
+            *text.lock().unwrap() = render(question, 80);
             no()
         };
         let (tools, arguments) = (tools::builtins(), RawArguments::Json(arguments));
@@ -168,12 +233,97 @@ mod tests {
             bash git commit -m 'x'
             bash cat
           the command:
-            git commit -m 'x' | cat
+            | git commit -m 'x' | cat
           because of the rule * "*" ask (user:1:1)
           a yes may be kept for
             1 bash exactly `git commit -m 'x'` and bash exactly `cat`
             2 bash `git commit *` and bash `cat *`
         "##);
+    }
+
+    #[test]
+    fn a_command_that_would_leave_the_sandbox_is_shown_with_what_became_of_it_inside() {
+        let bench = Bench::free(MemoryHost::with(&[]));
+        let line = json!({"command": "cat gone"});
+        let tools = tools::builtins();
+        let (host, line) = (&bench.host, RawArguments::Json(line));
+        bench.run_on(host, &tools, "bash", line, |_| no()).unwrap();
+        let line = json!({
+            "command": "cat gone",
+            "description": "Reads the cache",
+            "timeout": 90_000,
+            "outside_sandbox": "The cache lies outside",
+        });
+        insta::assert_snapshot!(shown(&bench, "bash", line), @r##"
+
+        ? bash wants leave to
+            sandbox_escape cat gone
+            read gone
+            bash cat gone
+          the model says of it, in its own words:
+            | Reads the cache
+          the model says why, in its own words:
+            | The cache lies outside
+          inside the sandbox it ended with exit code 1; the end of what it wrote:
+            | cat: gone: No such file or directory
+          because it leaves the sandbox: nothing holds what it reads, changes or reaches
+          a yes holds once: it leaves the sandbox
+          the command that would run outside the sandbox:
+            | cat gone
+          it may take 90 s
+          it is asked for by the agent code in session ses_test
+          WARNING: this leaves the sandbox. With a yes the command runs once, with your
+          rights and with nothing to hold it: it can read and change all your files, use
+          your logins, reach every machine, and what it starts may go on when it has
+          ended. Until it starts, other programs can still change what it would do.
+          It has no terminal, a filtered environment, a TMPDIR of its own, and of your
+          git configuration your name alone.
+        "##);
+    }
+
+    /// What is asked about a line that leaves the sandbox after its time was over.
+    fn shown_of_an_escape(command: &str, arguments: Value) -> String {
+        let bench = Bench::free(MemoryHost::with(&[]));
+        let tools = tools::builtins();
+        let line = RawArguments::Json(json!({"command": command}));
+        bench
+            .run_on(&bench.host, &tools, "bash", line, |_| no())
+            .unwrap();
+        shown(&bench, "bash", arguments)
+    }
+
+    #[test]
+    fn no_words_push_away_or_forge_the_command_that_leaves_the_sandbox() {
+        let forged = format!("x{}  the command:{}ls", " ".repeat(74), " ".repeat(66));
+        let line = format!("cat gone{}", " ".repeat(700));
+        let arguments = json!({
+            "command": line,
+            "description": "harmless\n".repeat(60),
+            "outside_sandbox": forged,
+        });
+        let text = shown_of_an_escape(&line, arguments);
+        let (before, last) = text
+            .split_once("  the command that would run outside the sandbox:\n")
+            .unwrap();
+        assert!(last.starts_with("    | cat gone  "), "{text}");
+        assert_eq!(last.lines().count(), 10 + 2 + WARNING.len(), "{text}");
+        assert!(
+            before.contains("    (54 more lines are left out)\n"),
+            "{text}"
+        );
+        assert!(before.contains("\n    :    the command:  "), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn letters_that_turn_others_round_are_spelled_in_a_command() {
+        let line = "cat gone \u{5d0}=\u{338}";
+        let text = shown_of_an_escape(line, json!({"command": line, "outside_sandbox": "\u{627}"}));
+        assert!(text.contains(r"    | cat gone \u{5d0}=\u{338}"), "{text}");
+        assert!(text.is_ascii(), "{text}");
     }
 
     #[test]
@@ -218,7 +368,7 @@ mod tests {
         ? bash wants leave to
             bash make
           the command:
-            make
+            | make
           because no sandbox holds this command: none on this machine
           a yes holds once: no sandbox holds this command: none on this machine
         "##);

@@ -1,8 +1,9 @@
 //! Asks at the terminal, and only there: standard input may be a script.
 
 use super::{
-    choice::{Choice, WARNING, menu},
+    choice::{Choice, ESCAPE, WARNING, menu, read_escape},
     question::{render, render_inquiry, render_level, render_rule},
+    sheet::folded,
 };
 use gate::{
     BoxFuture,
@@ -11,13 +12,12 @@ use gate::{
     g3_confine::Order,
 };
 use policy::{Pattern, Rule};
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
     sync::Arc,
 };
-use text::escape::visible_line;
 use tokio::sync::Mutex;
 
 /// The controlling terminal. One question at a time.
@@ -46,6 +46,14 @@ impl Terminal {
         read_line(&self.file, prompt)
     }
 
+    /// How wide it is now; a usual width where it does not say.
+    fn columns(&self) -> usize {
+        match tcgetwinsize(&*self.file).map(|size| size.ws_col) {
+            Ok(0) | Err(_) => COLUMNS_DEFAULT,
+            Ok(columns) => columns.into(),
+        }
+    }
+
     async fn line(&self, prompt: String) -> io::Result<String> {
         let file = self.file.clone();
         let read = tokio::task::spawn_blocking(move || read_line(&file, &prompt));
@@ -56,9 +64,29 @@ impl Terminal {
     async fn reply(&self, question: String, keepable: &Keepable) -> Reply {
         let _turn = self.turn.lock().await;
         let reply = self.choose(question, keepable).await;
-        reply.unwrap_or_else(|_| Reply::Nobody {
-            why: "the terminal went away".to_owned(),
-        })
+        reply.unwrap_or_else(|_| gone())
+    }
+
+    /// Asks what only a person may say yes to.
+    async fn reply_in_person(&self, question: String) -> Reply {
+        let _turn = self.turn.lock().await;
+        let reply = self.choose_in_person(question).await;
+        reply.unwrap_or_else(|_| gone())
+    }
+
+    async fn choose_in_person(&self, question: String) -> io::Result<Reply> {
+        let mut prompt = format!("{question}  [{ESCAPE}] ");
+        loop {
+            let line = self.line(prompt).await?;
+            let who = WHO.to_owned();
+            match read_escape(&line) {
+                Some(Choice::Once) => return Ok(Reply::Once { who }),
+                Some(Choice::Reject) => return Ok(Reply::Reject { who, word: None }),
+                Some(Choice::RejectWithWord) => return Ok(self.reject_with_word(who).await),
+                Some(Choice::Keep(..) | Choice::Edit(_) | Choice::Everything) | None => {}
+            }
+            prompt = format!("  please type `yes` or one letter [{ESCAPE}] ");
+        }
     }
 
     async fn choose(&self, question: String, keepable: &Keepable) -> io::Result<Reply> {
@@ -67,7 +95,7 @@ impl Terminal {
         let mut prompt = format!("{question}  [{menu}] ");
         loop {
             let line = self.line(prompt).await?;
-            let who = "the person at the terminal".to_owned();
+            let who = WHO.to_owned();
             let said = match Choice::read(&line, count) {
                 Some(Choice::Once) => return Ok(Reply::Once { who }),
                 Some(Choice::Keep(scope, level)) => {
@@ -79,7 +107,7 @@ impl Terminal {
                         let rules = Some(rules);
                         return Ok(Reply::Always { who, scope, rules });
                     }
-                    Err(why) => format!("not kept: {}", visible_line(&why)),
+                    Err(why) => folded("not kept: ", &why, self.columns()),
                 },
                 Some(Choice::Everything) => {
                     if self.line(WARNING.to_owned()).await?.trim() == "everything" {
@@ -105,7 +133,8 @@ impl Terminal {
         let mut rules = keepable.levels.get(level).cloned().unwrap_or_default();
         for rule in &mut rules {
             let shown = render_rule(rule);
-            let typed = self.line(format!("  {shown}, or else: ")).await?;
+            let shown = folded("  ", &format!("{shown}, or else: "), self.columns());
+            let typed = self.line(shown).await?;
             if typed.trim().is_empty() {
                 continue;
             }
@@ -117,9 +146,8 @@ impl Terminal {
         if let Err(why) = keepable.accepts(&rules) {
             return Ok(Err(why));
         }
-        let kept = render_level(&rules);
-        let where_to =
-            format!("  keep {kept}: s in this session, p in this project, g everywhere ");
+        let kept = folded("  keep ", &render_level(&rules), self.columns());
+        let where_to = format!("{kept}: s in this session, p in this project, g everywhere ");
         let line = self.line(where_to).await?;
         Ok(match Choice::read(&line, 1) {
             Some(Choice::Keep(scope, 0)) => Ok((scope, rules)),
@@ -162,7 +190,7 @@ impl Terminal {
         };
         let mut prompt = format!(
             "\n{}  [{how}; empty to leave it open] ",
-            render_inquiry(inquiry)
+            render_inquiry(inquiry, self.columns())
         );
         loop {
             let line = self.line(prompt).await.ok()?;
@@ -172,6 +200,17 @@ impl Terminal {
             prompt = format!("  please answer with {how} ");
         }
     }
+}
+
+/// The width of a terminal that has none.
+const COLUMNS_DEFAULT: usize = 80;
+
+/// Who says yes here, for the record.
+const WHO: &str = "the person at the terminal";
+
+fn gone() -> Reply {
+    let why = "the terminal went away".to_owned();
+    Reply::Nobody { why }
 }
 
 /// What was typed before the question was seen is no answer to it.
@@ -190,7 +229,11 @@ fn read_line(file: &File, prompt: &str) -> io::Result<String> {
 
 impl Approver for Terminal {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
-        Box::pin(self.reply(render(&question), question.keepable))
+        Box::pin(self.reply(render(&question, self.columns()), question.keepable))
+    }
+
+    fn ask_person<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        Box::pin(self.reply_in_person(render(&question, self.columns())))
     }
 
     fn put<'a>(&'a self, inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {

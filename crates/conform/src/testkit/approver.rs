@@ -63,12 +63,18 @@ impl<F: Fn(&Question<'_>) -> Reply + Send + Sync> Approver for ScriptedApprover<
                 Evidence::Diff(diff) => Some(diff.to_owned()),
                 Evidence::None
                 | Evidence::Command { .. }
+                | Evidence::Escape { .. }
                 | Evidence::Inquiries(_)
                 | Evidence::Repeats(_) => None,
             };
             lock(&self.asked).push(Asked { what, diff });
             (self.answer)(&question)
         })
+    }
+
+    /// Stands for a person too.
+    fn ask_person<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        self.ask(question)
     }
 
     /// The first choice of each question, or its own words again.

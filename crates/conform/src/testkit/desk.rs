@@ -10,7 +10,7 @@ use gate::{
     cancel::Cancel,
     g0_offer::Table,
     g2_admit::{Refusal, Reply},
-    g3_confine::{ChildWrites, Profile, Silent},
+    g3_confine::{ChildWrites, FailedLines, Profile, Silent},
     output::{CallOutput, Limits},
     tool::AnyTool,
 };
@@ -58,6 +58,7 @@ struct Place {
     id: String,
     seat: Seat,
     rules: Arc<RuleBook>,
+    failed_lines: FailedLines,
 }
 
 enum Call {
@@ -153,6 +154,7 @@ impl DeskBench {
             id: id.clone(),
             seat: seat.map_err(|error| error.to_string())?,
             rules,
+            failed_lines: FailedLines::default(),
         };
         self.places.insert(id, Arc::new(place));
         Ok(())
@@ -325,6 +327,7 @@ async fn run(shared: Arc<Shared>, place: Arc<Place>, raw: RawCall) -> Result<Cal
         profile: &Profile {
             child_writes: ChildWrites::Workspace,
         },
+        failed_lines: &place.failed_lines,
         host: &shared.host,
         journal: &shared.journal,
         clock: &StoppedClock(7),

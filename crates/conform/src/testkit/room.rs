@@ -10,7 +10,7 @@ use gate::{
     check::Checked,
     g0_offer::Table,
     g2_admit::{Question, Reply, Scope},
-    g3_confine::{ChildWrites, Profile, Silent},
+    g3_confine::{ChildWrites, FailedLines, Profile, Silent},
     host::Host,
     output::CallOutput,
     tool::{AnyTool, Tool},
@@ -32,6 +32,8 @@ pub struct Bench {
     pub journal: MemoryJournal,
     /// What was approved for more than once.
     pub approvals: MemoryApprovals,
+    /// The lines that failed inside the sandbox.
+    pub failed_lines: FailedLines,
     /// Ends the call under way.
     pub cancel: Cancel,
     /// How much of an output comes back.
@@ -125,6 +127,7 @@ impl Bench {
             rules: Arc::new(RuleBook::new(layers)),
             journal: MemoryJournal::default(),
             approvals: MemoryApprovals::default(),
+            failed_lines: FailedLines::default(),
             cancel: Cancel::default(),
             limits: Limits::default(),
             asked: Mutex::default(),
@@ -251,6 +254,7 @@ impl Bench {
             profile: &Profile {
                 child_writes: ChildWrites::Workspace,
             },
+            failed_lines: &self.failed_lines,
             host,
             journal: &self.journal,
             clock: &StoppedClock(7),

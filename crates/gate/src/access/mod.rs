@@ -24,7 +24,7 @@ pub use write_file::{Change, WriteFile};
 pub(crate) use arguments::of as arguments_of;
 pub(crate) use kinds::{AnyAccess, Place};
 
-use crate::host::Host;
+use crate::{g3_confine::FailedLine, host::Host};
 use handle::Touch;
 use policy::{Arguments, Subject};
 use std::{fmt, sync::Arc};
@@ -51,16 +51,25 @@ impl AnyAccess {
         }
     }
 
+    /// What became inside the sandbox of a line that is to run outside.
+    pub(crate) fn failed(&self) -> Option<&Arc<FailedLine>> {
+        match self {
+            Self::Spawn(it) => it.failed(),
+            Self::ReadFile(_)
+            | Self::ReadTree(_)
+            | Self::WriteFile(_)
+            | Self::AskUser(_)
+            | Self::Declare(_) => None,
+        }
+    }
+
     /// What a person must see before saying yes.
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         match self {
             Self::WriteFile(it) => it
                 .change()
                 .map_or(Evidence::None, |it| Evidence::Diff(it.diff())),
-            Self::Spawn(it) => Evidence::Command {
-                text: it.command(),
-                described_as: it.description(),
-            },
+            Self::Spawn(it) => it.evidence(),
             Self::AskUser(it) => Evidence::Inquiries(it.inquiries()),
             Self::Declare(it) => it.evidence(),
             Self::ReadFile(_) | Self::ReadTree(_) => Evidence::None,
@@ -83,6 +92,19 @@ pub enum Evidence<'a> {
         /// The model's own words about it. To be labelled as such.
         described_as: Option<&'a str>,
     },
+    /// What would run outside the sandbox, this once.
+    Escape {
+        /// The whole line, as it would be given to the shell.
+        text: &'a str,
+        /// The model's own words about it. To be labelled as such.
+        described_as: Option<&'a str>,
+        /// How long it may take there, in milliseconds.
+        timeout_ms: u64,
+        /// Why it should, in the model's own words. To be labelled as such.
+        reason: &'a str,
+        /// What became of the same line inside.
+        failed: &'a FailedLine,
+    },
     /// What would be asked. The model's own words.
     Inquiries(&'a [Inquiry]),
     /// What is done over and over. The model's own words.
@@ -96,6 +118,9 @@ impl fmt::Display for AnyAccess {
             Self::ReadFile(it) => write!(f, "read {}", it.handle().path()),
             Self::ReadTree(it) => it.fmt(f),
             Self::WriteFile(it) => it.fmt(f),
+            Self::Spawn(it) if it.is_outside_sandbox() => {
+                write!(f, "spawn outside the sandbox `{}`", it.command())
+            }
             Self::Spawn(it) => write!(f, "spawn `{}`", it.command()),
             Self::AskUser(it) => it.fmt(f),
             Self::Declare(it) => write!(f, "declare {} {}", it.permission(), it.pattern()),

@@ -6,7 +6,7 @@ mod scout;
 pub use asks::{Asks, Want};
 /// What a tool author and a caller need of the argument decoder.
 pub use schema::{ArgumentFault, RawArguments};
-pub use scout::Scout;
+pub use scout::{NotFailed, Scout};
 
 pub(crate) use asks::Wanted;
 

@@ -164,9 +164,6 @@ fn once_only(decision: &Decision) -> Option<String> {
         if subject.permission.contains(['*', '?']) {
             return Some("the name of its permission holds a wildcard".to_owned());
         }
-        if subject.permission == "sandbox_escape" {
-            return Some("it leaves the sandbox".to_owned());
-        }
         is_control(subject).then(|| "it may change what is allowed".to_owned())
     })
 }

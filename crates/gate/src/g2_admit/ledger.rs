@@ -230,22 +230,35 @@ fn same_things(a: &[Subject], b: &[Subject]) -> bool {
 /// Puts one question and keeps the answer.
 async fn ask(call: Tag<'_>, slot: &Slot, because: &Decision) -> Result<Answer, Problem> {
     let live = call.live;
-    let evidence = match &slot.state {
-        State::Open(access) => access.evidence(),
-        State::Granted(..) | State::Taken => Evidence::None,
+    let (evidence, failed) = match &slot.state {
+        State::Open(access) => (access.evidence(), access.failed()),
+        State::Granted(..) | State::Taken => (Evidence::None, None),
     };
+    if let Some(failed) = failed {
+        let used_up = live.parts.failed_lines.use_up(failed);
+        used_up.map_err(|why| Refusal::Walled(why.to_owned()))?;
+    }
     let keepable = Keepable::of(&live.parts.rules.current(), &slot.subjects);
     let question = Question {
         call: live.ids.call,
         tool_call_id: &live.ids.tool_call_id,
         tool: &live.tool,
+        agent: live.parts.agent,
+        session: live.parts.session,
         subjects: &slot.subjects,
         evidence,
         because,
         keepable: &keepable,
     };
     let asked_by = || Box::new(because.clone());
-    let who = match live.parts.approver.ask(question).await {
+    let needs_person = question.needs_person();
+    let reply = if needs_person {
+        live.parts.approver.ask_person(question).await
+    } else {
+        live.parts.approver.ask(question).await
+    };
+    let who = match reply {
+        Reply::Always { who, .. } | Reply::Everything { who, .. } if needs_person => who,
         Reply::Once { who } => who,
         Reply::Always { who, scope, rules } => {
             let kept = match &rules {

@@ -7,13 +7,20 @@ use crate::{
     call::{CallId, Ids},
     g3_confine::Order,
 };
-use policy::{Decision, Layer, Rule, Subject};
+use policy::{Decision, Layer, Rule, SANDBOX_ESCAPE, Subject};
 use std::fmt;
 
 /// Answers asks: a person, an editor, a policy, a deadline.
 pub trait Approver: Send + Sync {
     /// Whether the call may do what the question names. Must end: with no one there, at once.
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply>;
+
+    /// The same of what only a person may answer, see [`Question::needs_person`]. An approver that puts
+    /// questions to one says so by having this method; from all others the answer is no.
+    fn ask_person<'a>(&'a self, _question: Question<'a>) -> BoxFuture<'a, Reply> {
+        let why = "only a person may answer this, and none can be asked".to_owned();
+        Box::pin(async { Reply::Nobody { why } })
+    }
 
     /// Puts the model's own questions to a person and brings the answers.
     fn put<'a>(&'a self, _inquiries: &'a Order<AskUser>) -> BoxFuture<'a, Answers> {
@@ -30,6 +37,10 @@ pub struct Question<'a> {
     pub tool_call_id: &'a str,
     /// Of which tool.
     pub tool: &'a str,
+    /// For which agent: it may be one that another has started.
+    pub agent: &'a str,
+    /// In which session.
+    pub session: &'a str,
     /// All that the access does; a yes is for all of it.
     pub subjects: &'a [Subject],
     /// What it would change or run.
@@ -41,6 +52,13 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// Whether only a person may answer it, having seen it: it leaves the sandbox. It comes by
+    /// [`Approver::ask_person`], is put once for each failure, and a yes holds once, whatever the reply says.
+    pub fn needs_person(&self) -> bool {
+        let leaves = |it: &Subject| it.permission == SANDBOX_ESCAPE;
+        self.subjects.iter().any(leaves)
+    }
+
     /// Whether an always with these rules will be kept, see [`Keepable::accepts`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The second key: acts with a permit of the same call, and not otherwise.
 
-use super::{Confinement, Order, Seen, Walls};
+use super::{Acting, Acts, Confinement, LineKey, Order, Seen, Walls};
 use crate::{
     BoxFuture, Fault, Problem,
     access::{Access, AskUser, Declare, ReadFile, ReadTree, Spawn, WriteFile},
@@ -110,6 +110,7 @@ impl<'call> Effects<'call> {
     /// # Errors
     /// As [`Self::read_file`]; also when the file is no longer the one the diff was made against.
     pub async fn write_file(&self, permit: Permit<'call, WriteFile>) -> Result<(), Problem> {
+        let _acting = self.begin(Acts::Writes)?;
         self.act(permit, |host, order| host.write_file(order)).await
     }
 
@@ -119,6 +120,20 @@ impl<'call> Effects<'call> {
     /// As [`Self::read_file`]. A command that ends badly is no error; that it was asked for a machine and
     /// the answer could not be kept is one.
     pub async fn spawn(&self, permit: Permit<'call, Spawn>) -> Result<Ended, Problem> {
+        let parts = self.call.live.parts;
+        let is_outside = permit.access().is_outside_sandbox();
+        // SECURITY: rules alone never lead here; this holds even where they did.
+        if is_outside && permit.decision().answer().is_none() {
+            return Err(Fault::NotGranted.into());
+        }
+        let line = LineKey::of(permit.access(), parts.host);
+        let timeout_ms = permit.access().timeout_ms();
+        let is_held = !is_outside && is_enforced(&parts.host.confinement());
+        let acting = self.begin(match permit.access().failed() {
+            Some(failed) => Acts::Leaves(Arc::clone(failed)),
+            None if permit.access().is_for_looking() => Acts::Looks(line.clone()),
+            None => Acts::Writes,
+        })?;
         let (reach, watch) = super::reach::watch(self.call, &permit);
         let (tell, mut faults) = oneshot::channel();
         let ended = self
@@ -127,6 +142,13 @@ impl<'call> Effects<'call> {
                 Box::pin(watch.until(run, tell))
             })
             .await;
+        // First it is over, then it counts: its own end is no reason to doubt it.
+        drop(acting);
+        if let Ok(ended) = &ended
+            && is_held
+        {
+            parts.failed_lines.note(line, timeout_ms, ended);
+        }
         // A fault goes before whatever became of the command.
         match faults.try_recv() {
             Ok(Some(fault)) => Err(Fault::into(fault)),
@@ -152,6 +174,12 @@ impl<'call> Effects<'call> {
     /// As [`Self::read_file`].
     pub async fn declare(&self, permit: Permit<'call, Declare>) -> Result<(), Problem> {
         self.act(permit, |_, _| Box::pin(async { Ok(()) })).await
+    }
+
+    /// What acts says so, for the lines that may leave the sandbox.
+    fn begin(self, acts: Acts) -> Result<Acting, Refusal> {
+        let acting = self.call.live.parts.failed_lines.begin(acts);
+        acting.map_err(|why| Refusal::Walled(why.to_owned()))
     }
 
     /// The one way from a permit to an effect.
@@ -207,6 +235,13 @@ impl<'call> Effects<'call> {
             event,
         };
         live.parts.journal.append(record).map_err(Fault::Journal)
+    }
+}
+
+fn is_enforced(confinement: &Confinement) -> bool {
+    match confinement {
+        Confinement::Full | Confinement::Partial { .. } => true,
+        Confinement::NotEnforced { .. } => false,
     }
 }
 

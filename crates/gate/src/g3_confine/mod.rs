@@ -1,16 +1,20 @@
 //! Gate 3: whatever acts, acts on an order: a spent permit within the walls of its call.
 
 mod effects;
+mod failed;
 mod look;
 mod order;
 mod reach;
 mod walls;
 
 pub use effects::{CallContext, Effects, Progress, Silent};
+pub use failed::{FAILED_LINES_MAX, FailedLine, FailedLines};
 pub use look::{Look, Seen};
 pub use order::Order;
 pub use reach::{REACH_ASKS_MAX, Reach};
 pub use walls::{ChildRules, ChildWrites, Confinement, Leave, Opening, Profile, ReadFilter, Walls};
+
+pub(crate) use failed::{Acting, Acts, LineKey};
 
 use crate::{
     Problem,

@@ -65,6 +65,12 @@ impl Order<Spawn> {
         &self.reach
     }
 
+    /// Whether the command runs outside of all walls. A permit for it is minted only where that was asked and
+    /// answered in this call, and its access cannot be changed.
+    pub fn is_outside_sandbox(&self) -> bool {
+        self.access.is_outside_sandbox()
+    }
+
     /// Where the command starts, as the host resolved it; `None`: the workspace.
     pub fn workdir(&self) -> Option<&Resolved> {
         self.access.workdir().map(crate::access::Handle::resolved)

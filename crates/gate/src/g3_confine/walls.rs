@@ -256,9 +256,29 @@ impl ChildRules {
         Leave::of(self.change.action(real, absolute))
     }
 
+    /// To reading it where no hardening has a say: in a directory whose content is fetched or made by tools.
+    pub fn read_by_rules(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.read.action_by_rules(real, absolute))
+    }
+
+    /// To changing it where no hardening has a say.
+    pub fn change_by_rules(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.change.action_by_rules(real, absolute))
+    }
+
+    /// To making it where no hardening has a say.
+    pub fn make_by_rules(&self, real: &str, absolute: &str) -> Leave {
+        Leave::of(self.make.action_by_rules(real, absolute))
+    }
+
     /// To making it where nothing stands.
     pub fn make(&self, real: &str, absolute: &str) -> Leave {
         Leave::of(self.make.action(real, absolute))
+    }
+
+    /// Whether others run or obey what stands there, so that a link by this name makes them obey what it leads to.
+    pub fn is_obeyed(&self, real: &str, absolute: &str) -> bool {
+        self.change.is_guarded(real, absolute)
     }
 
     /// To reading what lies in a directory outside the workspace.

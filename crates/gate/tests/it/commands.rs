@@ -566,3 +566,288 @@ fn a_variable_that_looks_secret_is_asked_about_where_it_is_shown() {
         assert_eq!(asks_of(&ALL, command(line)).0, Allow, "{line}");
     }
 }
+
+/// What is asked under a permission, sorted.
+fn patterns(asks: &[CheckedAsk], permission: &str) -> Vec<String> {
+    let asks = asks.iter().filter(|it| it.permission == permission);
+    let mut found: Vec<String> = asks.flat_map(|it| it.patterns.clone()).collect();
+    found.sort();
+    found
+}
+
+fn checked_on(
+    host: MemoryHost,
+    rules: &[(&str, &str, Action)],
+    line: &str,
+) -> (Action, Vec<CheckedAsk>) {
+    let bench = Bench::on(host, rules);
+    let arguments = RawArguments::Json(command(line));
+    let checked = bench.check(&[AnyTool::new(Bash)], "bash", arguments);
+    let checked = checked.unwrap();
+    (checked.action, checked.asks)
+}
+
+/// A workspace with links: one to a directory outside, one to a directory deep in it.
+fn linked(confinement: Confinement) -> MemoryHost {
+    let files = [
+        ("/etc/ssl/x", ""),
+        ("/etc/passwd", ""),
+        ("config/y", ""),
+        ("config/keep.yml", ""),
+        ("config/sub/x", ""),
+        ("sub/y", ""),
+    ];
+    let host = MemoryHost::confined(&files, confinement);
+    host.lead("l", "/etc/ssl");
+    host.lead("deep/c", "/w/config/sub");
+    host
+}
+
+#[test]
+fn behind_a_link_the_way_up_is_the_one_that_the_system_goes() {
+    for (line, files) in [
+        ("cat l/../passwd", &["/etc/passwd", "passwd"][..]),
+        ("cat ./l/./../passwd", &["/etc/passwd", "passwd"]),
+        ("cat l/../ssl/../passwd", &["/etc/passwd", "passwd"]),
+        ("cat < l/../passwd", &["/etc/passwd", "passwd"]),
+        ("cd l && cat ../passwd", &["/etc/passwd", "passwd"]),
+        ("env -C l cat ../passwd", &["/etc/passwd", "passwd"]),
+        ("env -C l/.. cat passwd", &["/etc/passwd", "passwd"]),
+        (
+            "(cd l && sh -c 'cat ../passwd')",
+            &["/etc/passwd", "passwd"],
+        ),
+        ("cat l/../pass*", &["/etc/pass*", "pass*"]),
+        (
+            "cat deep/c/../keep.yml",
+            &["config/keep.yml", "deep/keep.yml"],
+        ),
+        // The shell itself goes by name, where it can.
+        ("cd l/.. && cat passwd", &["passwd"]),
+        ("cd l/../ssl && cat x", &["/etc/ssl/x", "ssl/x"]),
+        // No link is on the way.
+        ("cat sub/../passwd", &["passwd"]),
+        ("cd sub && cat ../passwd", &["passwd"]),
+        ("cat ../w/passwd", &["passwd"]),
+        ("mkdir -p build && cd build && cat ../passwd", &["passwd"]),
+        ("cat sub/../../etc/passwd", &["/etc/passwd"]),
+    ] {
+        let (_, asks) = checked_on(linked(Confinement::Full), &ALL, line);
+        let mut read = patterns(&asks, "read");
+        // Where a command is told to work is not what it is asked about here.
+        let directories = [".", "/etc", "/etc/ssl", "build", "l", "ssl", "sub"];
+        read.retain(|it| !directories.contains(&it.as_str()));
+        assert_eq!(read, files, "{line}");
+    }
+    for line in ["echo x > l/../new", "touch l/../new", "tee l/../new"] {
+        let (_, asks) = checked_on(linked(Confinement::Full), &ALL, line);
+        assert_eq!(patterns(&asks, "edit"), ["/etc/new", "new"], "{line}");
+        let directories = patterns(&asks, "external_directory");
+        assert_eq!(directories, ["/etc/*"], "{line}");
+    }
+}
+
+#[test]
+fn rules_hold_for_a_path_by_name_and_for_where_the_system_goes() {
+    for (rule, line, want) in [
+        ("config/keep.yml", "cat deep/c/../keep.yml", Deny),
+        ("deep/keep.yml", "cat deep/c/../keep.yml", Deny),
+        ("config/keep.yml", "head deep/c/../ke*", Deny),
+        ("config/*.yml", "grep k deep/c/../*.yml", Deny),
+        ("other", "cat deep/c/../keep.yml", Allow),
+        ("/etc/passwd", "cat l/../passwd", Deny),
+    ] {
+        let rules = [("*", "*", Allow), ("read", rule, Deny)];
+        let (action, _) = checked_on(linked(Confinement::Full), &rules, line);
+        assert_eq!(action, want, "{rule} {line}");
+    }
+}
+
+#[test]
+fn a_way_up_behind_a_link_that_the_line_makes_cannot_be_told() {
+    let partial = || linked(Confinement::Partial { gaps: Vec::new() });
+    for line in [
+        "ln -s config/sub here && cat here/../keep.yml",
+        "ln -sfn config/sub sub && cat sub/../keep.yml",
+        "mv deep/c here; cat here/../keep.yml",
+        "ln -s config/sub here; cat < here/../keep.yml",
+    ] {
+        assert_eq!(checked_on(partial(), &ALL, line).0, Ask, "{line}");
+    }
+    for line in [
+        "mkdir here && cat here/../keep.yml",
+        "cd sub && mv ../a . && mv ../b . && cat ../c",
+        "ln -s config/sub here && cat sub/../x",
+        "cat sub/../x && mv a b",
+    ] {
+        assert_eq!(checked_on(partial(), &ALL, line).0, Allow, "{line}");
+    }
+}
+
+#[test]
+fn a_way_up_from_a_file_leads_nowhere() {
+    let rules = [("*", "*", Allow), ("bash", "rm *", Deny)];
+    let (action, _) = checked_on(linked(Confinement::Full), &rules, "cat sub/y/../../x");
+    assert_eq!(action, Ask);
+}
+
+#[test]
+fn what_is_moved_loses_nothing_but_what_stood_where_it_comes_to_stand() {
+    let rules = [("*", "*", Allow), ("edit.overwrite", "*", Ask)];
+    for (line, want) in [
+        ("mv sub/y sub/z", Allow),
+        ("git mv sub/y sub/z", Allow),
+        ("mv sub/y new/", Allow),
+        ("mv sub/* config/sub/", Allow),
+        ("mv sub/* config/", Ask),
+        ("mv sub/y config/keep.yml", Ask),
+        ("mv -t config/sub sub/y", Allow),
+        ("mv -t config sub/y", Ask),
+        ("mv -f sub/y config/sub/x", Ask),
+        ("cp sub/y config/keep.yml", Ask),
+        ("mv config/keep.yml a && mv sub/y config/keep.yml", Ask),
+        ("ln sub/y sub/z", Allow),
+        ("ln -f sub/y config/keep.yml", Ask),
+    ] {
+        let (action, _) = checked_on(linked(Confinement::Full), &rules, line);
+        assert_eq!(action, want, "{line}");
+    }
+    // It is taken away where it stood, as `rm` does.
+    let rules = [("*", "*", Allow), ("edit", "sub/y", Deny)];
+    for line in ["mv sub/y sub/z", "git mv sub/y sub/z", "rm sub/y"] {
+        let (action, _) = checked_on(linked(Confinement::Full), &rules, line);
+        assert_eq!(action, Deny, "{line}");
+    }
+}
+
+#[test]
+fn a_search_that_is_limited_to_names_reads_no_others() {
+    let rules = [("*", "*", Allow), ("read", "*.env*", Ask)];
+    for (line, want) in [
+        ("grep -rn foo .", Ask),
+        ("grep -rn foo --include='*.ts' .", Allow),
+        ("grep -rn foo --include=*.ts .", Allow),
+        ("grep -rn foo --include '*.ts' --include '*.tsx' src", Allow),
+        ("grep -rn foo --include='*.{ts,tsx}' .", Ask),
+        (
+            "grep -rn foo --include='*.ts' --exclude-dir=node_modules .",
+            Allow,
+        ),
+        ("grep -rn foo --include='*.ts' --exclude='*.d.ts' .", Ask),
+        ("grep -rn foo --include='*.ts' --include='.e*' .", Ask),
+        ("grep -rn foo --include='*' .", Ask),
+        ("grep -rn foo --include='?env' .", Ask),
+        ("grep -rn foo --include=\"$X\" .", Ask),
+        ("grep -rn foo --include='*.ts' .env", Ask),
+        ("grep -rn foo --include='*.ts' .e*", Ask),
+        ("rg --hidden foo", Ask),
+        ("rg --hidden foo -g '*.ts'", Allow),
+        ("rg --hidden -g '**/*.{ts,tsx}' foo", Allow),
+        ("rg --hidden -g '*.ts' -g '!dist' foo", Allow),
+        ("rg --hidden -g '!dist' foo", Ask),
+        ("rg --hidden -g '*.{ts,env}' foo", Ask),
+    ] {
+        let action = asks_of(&rules, command(line)).0;
+        assert_eq!(action, want, "{line}");
+    }
+}
+
+#[test]
+fn what_looks_at_names_alone_reads_no_file_of_the_workspace() {
+    let rules = [
+        ("*", "*", Allow),
+        ("read", "*.env", Ask),
+        ("external_directory", "*", Ask),
+    ];
+    for (line, want) in [
+        ("ls -la .env", Allow),
+        ("ls -la .e*", Allow),
+        ("test -f .env && echo yes", Allow),
+        ("[ -e .env ]", Allow),
+        ("stat .env", Allow),
+        ("du -sh .env src", Allow),
+        ("[[ -f .env ]] && echo yes", Allow),
+        ("ls -la /out", Ask),
+        ("test -f /out/x", Ask),
+        // The name is not all that these show.
+        ("file .env", Ask),
+        ("wc -l .env", Ask),
+        ("du -X .env src", Ask),
+        ("ls < .env", Ask),
+        ("test -f .env && cat .env", Ask),
+        // Its output may be the words of another command.
+        ("ls .env | xargs cat", Ask),
+        ("ls .e* | xargs -n1 head", Ask),
+        ("cat $(ls .env)", Ask),
+        ("ls .env | while read f; do cat \"$f\"; done", Ask),
+        ("ls .env | wc -l", Allow),
+    ] {
+        assert_eq!(asks_of(&rules, command(line)).0, want, "{line}");
+    }
+}
+
+#[test]
+fn a_directory_outside_is_asked_about_once() {
+    let files = [("/out/a/.x/y", ""), ("/out/b/.z", ""), ("/out/.h", "")];
+    for line in [
+        "tar czf a.tgz -C /out .",
+        "tar xzf a.tgz -C /out",
+        "grep -r k /out",
+    ] {
+        let host = MemoryHost::with(&files);
+        let (_, asks) = checked_on(host, &ALL, line);
+        let directories = patterns(&asks, "external_directory");
+        assert_eq!(directories, ["/out/*"], "{line}");
+        // A rule for one of those below holds all the same.
+        let rules = [("*", "*", Allow), ("external_directory", "/out/a/*", Deny)];
+        let (action, _) = checked_on(MemoryHost::with(&files), &rules, line);
+        assert_eq!(action, Deny, "{line}");
+    }
+}
+
+#[test]
+fn of_a_fixed_program_with_words_that_are_not_known_its_kind_is_enough_behind_walls() {
+    let rules = [
+        ("*", "*", Allow),
+        ("bash", "rm -r*", Ask),
+        ("bash", "git push *", Ask),
+    ];
+    for (line, full, partial) in [
+        ("lsof -ti:3000 | xargs kill", Allow, Ask),
+        ("find . -name '*.py' | xargs sed -i 's/a/b/'", Allow, Ask),
+        ("git ls-files | xargs cat", Allow, Ask),
+        ("x | xargs rm -rf", Ask, Ask),
+        ("x | xargs git", Ask, Ask),
+        ("x | xargs sh", Ask, Ask),
+        ("x | xargs -I{} sh -c {}", Ask, Ask),
+        ("x | xargs", Allow, Allow),
+        ("x | xargs sudo", Ask, Ask),
+        ("x | xargs no-such-program", Ask, Ask),
+    ] {
+        let host = |confinement| MemoryHost::confined(&[("src/a", "")], confinement);
+        let (action, _) = checked_on(host(Confinement::Full), &rules, line);
+        assert_eq!(action, full, "{line}");
+        let walls = Confinement::Partial { gaps: Vec::new() };
+        assert_eq!(checked_on(host(walls), &rules, line).0, partial, "{line}");
+    }
+}
+
+#[test]
+fn without_walls_a_reading_of_files_that_cannot_be_told_is_asked() {
+    let rules = [
+        ("*", "*", Ask),
+        ("read", "*", Allow),
+        ("bash.readonly", "*", Allow),
+    ];
+    for (line, want) in [
+        ("cat @(.env)", Ask),
+        ("cat ~1/.env", Ask),
+        ("cat $x", Ask),
+        ("cat ${x:-.env}", Ask),
+        ("cat src/a", Allow),
+    ] {
+        let why = "none".to_owned();
+        let host = MemoryHost::confined(&[("src/a", "")], Confinement::NotEnforced { why });
+        assert_eq!(checked_on(host, &rules, line).0, want, "{line}");
+    }
+}

@@ -9,6 +9,7 @@
 
 mod admit;
 mod commands;
+mod escape;
 mod keep;
 mod limits;
 mod narrower;

@@ -4,6 +4,7 @@
 use gate::{
     access::{Evidence, Inquiry},
     g2_admit::{Keepable, Question},
+    g3_confine::FailedLine,
 };
 use policy::{Decision, Subject};
 use std::sync::Arc;
@@ -27,6 +28,10 @@ pub struct Ask {
     pub keepable: Keepable,
     /// Why it is asked.
     pub because: Decision,
+    /// Whether only a person may say yes to it, having seen it: by [`Desk::reply_in_person`].
+    ///
+    /// [`Desk::reply_in_person`]: super::Desk::reply_in_person
+    pub needs_person: bool,
 }
 
 /// An [`Evidence`] that outlives its call.
@@ -42,6 +47,19 @@ pub enum Shown {
         text: String,
         /// The model's own words about it. To be labelled as such.
         described_as: Option<String>,
+    },
+    /// What would run outside the sandbox, this once.
+    Escape {
+        /// The whole line.
+        text: String,
+        /// The model's own words about it. To be labelled as such.
+        described_as: Option<String>,
+        /// How long it may take there, in milliseconds.
+        timeout_ms: u64,
+        /// Why it should, in the model's own words. To be labelled as such.
+        reason: String,
+        /// What became of the same line inside.
+        failed: FailedLine,
     },
     /// What would be asked. The model's own words.
     Inquiries(Vec<Inquiry>),
@@ -60,13 +78,15 @@ impl Ask {
             shown: Shown::of(question.evidence),
             keepable: question.keepable.clone(),
             because: question.because.clone(),
+            needs_person: question.needs_person(),
         }
     }
 
     /// Whether a person who sees the one sees the other: the same things by the same tool, with the same
-    /// evidence. A write of other bytes is another ask.
+    /// evidence. A write of other bytes is another ask, and so is whatever needs a person.
     pub(super) fn is_same(&self, question: &Question<'_>) -> bool {
-        self.tool == question.tool
+        !question.needs_person()
+            && self.tool == question.tool
             && *self.subjects == *question.subjects
             && self.shown == Shown::of(question.evidence)
     }
@@ -80,6 +100,19 @@ impl Shown {
             Evidence::Command { text, described_as } => Self::Command {
                 text: text.to_owned(),
                 described_as: described_as.map(str::to_owned),
+            },
+            Evidence::Escape {
+                text,
+                described_as,
+                timeout_ms,
+                reason,
+                failed,
+            } => Self::Escape {
+                text: text.to_owned(),
+                described_as: described_as.map(str::to_owned),
+                timeout_ms,
+                reason: reason.to_owned(),
+                failed: failed.clone(),
             },
             Evidence::Inquiries(inquiries) => Self::Inquiries(inquiries.to_vec()),
             Evidence::Repeats(calls) => Self::Repeats(calls.to_owned()),

@@ -95,6 +95,9 @@ pub enum ReplyError {
     /// There is no such ask, or it has ended.
     #[error("there is no ask of this id that waits for an answer")]
     NotFound,
+    /// Only a person may say yes to it. The ask goes on waiting.
+    #[error("only a person may say yes to this")]
+    NeedsPerson,
     /// The rules of an always do not fit. The ask goes on waiting.
     #[error("these rules cannot be kept: {0}")]
     NotKeepable(String),
@@ -170,14 +173,35 @@ impl Desk {
         (asks.collect(), events)
     }
 
-    /// Answers an ask, and with a no the others of its session.
+    /// Answers an ask, and with a no the others of its session. A program may do so by rules of its own.
+    ///
+    /// # Errors
+    /// There is no such ask any more, its rules cannot be kept, or only a person may say yes to it.
+    pub fn reply(&self, id: &str, reply: Reply, cascade: Cascade) -> Result<(), ReplyError> {
+        self.answer(id, reply, cascade, By::Anyone)
+    }
+
+    /// The same for a person who has just seen this ask with all that it shows. Nothing else may call it:
+    /// that is for whoever embeds a desk to keep.
     ///
     /// # Errors
     /// There is no such ask any more, or its rules cannot be kept.
-    pub fn reply(&self, id: &str, reply: Reply, cascade: Cascade) -> Result<(), ReplyError> {
+    pub fn reply_in_person(
+        &self,
+        id: &str,
+        reply: Reply,
+        cascade: Cascade,
+    ) -> Result<(), ReplyError> {
+        self.answer(id, reply, cascade, By::Person)
+    }
+
+    fn answer(&self, id: &str, reply: Reply, cascade: Cascade, by: By) -> Result<(), ReplyError> {
         let mut state = self.state();
         let waiting = state.waiting.get(id).ok_or(ReplyError::NotFound)?;
         let ask = waiting.ask.clone();
+        if ask.needs_person && by == By::Anyone && is_yes(&reply) {
+            return Err(ReplyError::NeedsPerson);
+        }
         let (how, kept) = end_of(&ask, &reply)?;
         let cascades = match &reply {
             Reply::Reject { who, .. } if cascade == Cascade::Session => Some(who.clone()),
@@ -210,10 +234,28 @@ impl Desk {
     }
 }
 
+/// Who answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Person,
+    Anyone,
+}
+
+fn is_yes(reply: &Reply) -> bool {
+    match reply {
+        Reply::Once { .. } | Reply::Always { .. } | Reply::Everything { .. } => true,
+        Reply::Reject { .. } | Reply::Nobody { .. } => false,
+    }
+}
+
 /// What a reply makes of an ask, and what of it will be kept.
 fn end_of(ask: &Ask, reply: &Reply) -> Result<(End, Kept), ReplyError> {
     let (who, kept) = match reply {
         Reply::Once { who } => (who, Kept::Nothing),
+        // It holds once, whatever was said.
+        Reply::Always { who, .. } | Reply::Everything { who, .. } if ask.needs_person => {
+            (who, Kept::Nothing)
+        }
         Reply::Everything { who, scope } => (who, Kept::Everything(*scope)),
         Reply::Always { who, scope, rules } => {
             let fits = rules.as_ref().map_or(Ok(()), |it| ask.keepable.accepts(it));

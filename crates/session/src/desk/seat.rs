@@ -37,7 +37,7 @@ impl Seat {
     fn put_down(&self, question: &Question<'_>) -> Option<(Ticket<'_>, oneshot::Receiver<Reply>)> {
         let mut state = self.desk.state();
         let call = question.call;
-        if state.allows(&self.session, &question.subjects.into()) {
+        if !question.needs_person() && state.allows(&self.session, &question.subjects.into()) {
             return None;
         }
         let (answer, answered) = oneshot::channel();
@@ -69,6 +69,11 @@ impl Seat {
 }
 
 impl Approver for Seat {
+    /// The desk lets only a person say yes to it, see [`Desk::reply_in_person`].
+    fn ask_person<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        self.ask(question)
+    }
+
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             let Some((ticket, answered)) = self.put_down(&question) else {

@@ -10,6 +10,7 @@ mod chain;
 mod circles;
 mod desk;
 mod ends;
+mod escape;
 mod provider;
 mod scene;
 mod turns;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the cases are files")]
 
-use conform::testkit::{Bench, MemoryHost};
+use conform::testkit::{Bench, MemoryHost, no, yes};
 use gate::{
     call::NotRun,
     g1_decode::RawArguments,
@@ -25,7 +25,10 @@ struct Case {
     name: String,
     #[serde(default)]
     files: BTreeMap<String, Content>,
+    #[serde(default)]
+    first: Vec<Value>,
     args: Value,
+    answer: Option<Answer>,
     #[serde(default)]
     output: Vec<String>,
     #[serde(default)]
@@ -36,6 +39,13 @@ struct Case {
     metadata: BTreeMap<String, Value>,
     #[serde(default)]
     after: BTreeMap<String, Option<Content>>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Yes,
+    No,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,13 +96,27 @@ fn cases(tool: &str) -> Vec<Case> {
     text.lines().map(case).collect()
 }
 
+/// The call itself, behind those that come first, whatever became of them.
 fn run(tool: &str, case: &Case, bench: &Bench) -> Result<CallOutput, NotRun> {
-    let arguments = match &case.args {
-        Value::String(text) => RawArguments::Text(text.clone()),
-        value => RawArguments::Json(value.clone()),
+    let answer = |question: &Question<'_>| match case.answer {
+        Some(Answer::Yes) => yes(),
+        Some(Answer::No) => no(),
+        None => panic!("{}: asked {question:?}", case.name),
     };
-    let unasked = |question: &Question<'_>| panic!("{}: asked {question:?}", case.name);
-    bench.run_on(&bench.host, &builtins(), tool, arguments, unasked)
+    let call = |arguments: &Value| {
+        let arguments = match arguments {
+            Value::String(text) => RawArguments::Text(text.clone()),
+            value => RawArguments::Json(value.clone()),
+        };
+        bench.run_on(&bench.host, &builtins(), tool, arguments, answer)
+    };
+    for arguments in &case.first {
+        drop(call(arguments));
+    }
+    let result = call(&case.args);
+    let is_asked = !bench.asked().is_empty();
+    assert_eq!(is_asked, case.answer.is_some(), "{}", case.name);
+    result
 }
 
 fn check(tool: &str, case: &Case) {
@@ -160,7 +184,7 @@ fn check_all(tool: &str, least: usize) {
 
 #[test]
 fn bash_does_what_its_cases_say() {
-    check_all("bash", 13);
+    check_all("bash", 21);
 }
 
 #[test]

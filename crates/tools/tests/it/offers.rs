@@ -146,6 +146,12 @@ fn the_schema_of_bash_is_that_of_the_wire() {
         "description": {
           "type": "string",
           "description": "What it does, in five to ten words"
+        },
+        "outside_sandbox": {
+          "type": "string",
+          "description": "Why this very command, which has just failed inside the sandbox, has to run outside of it once",
+          "minLength": 1,
+          "maxLength": 500
         }
       },
       "required": [
