@@ -1,4 +1,5 @@
-//! Runs one command behind walls and ends as it ended: `confine [--read PATH]... [--write PATH]... -- PROGRAM [ARG]...`
+//! Runs one command behind walls and ends as it ended:
+//! `confine [--read PATH]... [--write PATH]... [--protect PATH]... [--mask PATH]... -- PROGRAM [ARG]...`
 //! Must stay a thin use of the crate. The tests use it as their supervisor program.
 
 use std::ffi::OsString;
@@ -37,13 +38,17 @@ fn run() -> Result<Ended, Box<dyn std::error::Error>> {
         match arg.to_str() {
             Some("--read") => walls.readable.push(path()?),
             Some("--write") => walls.writable.push(path()?),
+            Some("--protect") => walls.write_protected.push(path()?),
+            Some("--mask") => walls.masked.push(path()?),
             Some("--") => {
                 program = args.next();
                 break;
             }
             _ => {
                 return Err(
-                    "usage: confine [--read PATH]... [--write PATH]... -- PROGRAM [ARG]...".into(),
+                    "usage: confine [--read PATH]... [--write PATH]... [--protect PATH]... \
+                     [--mask PATH]... -- PROGRAM [ARG]..."
+                        .into(),
                 );
             }
         }

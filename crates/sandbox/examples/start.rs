@@ -1,10 +1,11 @@
 //! Times what walls add to a command: so many times, in turn, a plain start of `/bin/true` and one behind
 //! walls such as a tool's command has, each waited for; prints a line of the two, in nanoseconds.
-//! With `--protected` ten names that do not exist are kept from being made there, as in a repository.
+//! With `--protected` ten names that do not exist are kept from being made there, as in a repository; with `--spared`
+//! too, and what holds them is kept beside that directory in between.
 //! With `--plain` it does the plain ones alone: what `time` says of both runs differs by the processor time of walls.
 //! Must not judge what it measures.
 //!
-//! `cargo run --release -p tollgate-sandbox --example start -- COUNT [--partial | --plain | --protected]`
+//! `cargo run --release -p tollgate-sandbox --example start -- COUNT [--partial | --plain | --protected | --spared]`
 
 use std::error::Error;
 use std::fs::File;
@@ -24,10 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count = std::env::args().nth(1).ok_or("how many times?")?;
     let count: usize = count.parse()?;
     let tier = match std::env::args().nth(2).as_deref() {
-        None | Some("--protected") => Some(Tier::Full),
+        None | Some("--protected" | "--spared") => Some(Tier::Full),
         Some("--partial") => Some(Tier::Partial),
         Some("--plain") => None,
-        Some(_) => return Err("the options are --partial, --plain and --protected".into()),
+        Some(_) => {
+            return Err("the options are --partial, --plain, --protected and --spared".into());
+        }
     };
     let most = tier.unwrap_or(Tier::Full);
     let launcher = Launcher::open_up_to(Path::new("/proc/self/exe"), most)?;
@@ -35,9 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(why.clone().into());
     }
     let mut spawn = spawn()?;
-    if std::env::args().nth(2).as_deref() == Some("--protected") {
+    let option = std::env::args().nth(2);
+    if matches!(option.as_deref(), Some("--protected" | "--spared")) {
         let names = (0..10).map(|number| spawn.cwd.join(format!(".start-{number}")));
         spawn.walls.write_protected = names.collect();
+    }
+    let spares = spawn
+        .cwd
+        .with_extension(format!("spares-{}", std::process::id()));
+    if option.as_deref() == Some("--spared") {
+        std::fs::create_dir(&spares)?;
+        spawn.walls.spares = Some(spares.clone());
     }
     for _ in 0..count {
         let start = Instant::now();
@@ -66,6 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         {
             println!("{} {}", plain.as_nanos(), walled.as_nanos());
         }
+    }
+    if spawn.walls.spares.is_some() {
+        std::fs::remove_dir_all(&spares)?;
     }
     Ok(())
 }

@@ -11,6 +11,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+#[cfg(unix)]
+mod bare;
+#[cfg(unix)]
+mod closed;
+mod gap;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(any(not(target_os = "linux"), test))]
@@ -18,6 +23,11 @@ mod none;
 mod seatbelt;
 mod toolchain;
 
+#[cfg(unix)]
+pub use bare::begin_session;
+#[cfg(unix)]
+pub use closed::system_closed;
+pub use gap::{Extent, Gap, Wall};
 #[cfg(target_os = "linux")]
 pub use linux::{Child, Launcher, run_if_helper};
 #[cfg(not(target_os = "linux"))]
@@ -54,8 +64,13 @@ pub struct Walls {
     /// inside a writable directory, and neither can the directories between.
     ///
     /// One that does not exist cannot be made: its first missing part is, while commands run, an empty
-    /// directory that nothing can be put in. That directory is visible outside too, and removed afterwards.
+    /// directory that they can put nothing in. That directory is visible outside too, and gone afterwards. What
+    /// somebody outside puts in stays.
     pub write_protected: Vec<PathBuf>,
+    /// A directory of the caller's where such empty directories are kept for the next command that needs them: to
+    /// move one costs a fifth of making and removing it. It must be on the file system of those places, or it is of
+    /// no use, and no command may reach it.
+    pub spares: Option<PathBuf>,
     /// Symbolic links to be seen where the path to them would otherwise be empty, such as a `~/.rustup` that
     /// was moved to another disk. They open nothing by themselves.
     pub links: Vec<PathBuf>,
@@ -89,7 +104,8 @@ pub const PROXY_PORT: u16 = 3128;
 
 /// The mode of the empty directories that keep a name from being made, see [`Walls::write_protected`]. One that
 /// was left by a command which was cut off is known by it, and taken over by the next that protects the name.
-pub const HELD_MODE: u32 = 0o1555;
+/// Its owner may write, because no other directory can be moved into another.
+pub const HELD_MODE: u32 = 0o1755;
 
 /// Which network a command has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -169,15 +185,15 @@ pub enum Confinement {
     Full {
         /// The version of Landlock's interface in use.
         abi: u32,
-        /// What no wall is about, each a phrase for people.
-        gaps: Vec<&'static str>,
+        /// What no wall is about.
+        gaps: Vec<Gap>,
     },
     /// Landlock and seccomp hold the walls, but for the gaps named.
     Partial {
         /// The version of Landlock's interface in use.
         abi: u32,
-        /// What this tier cannot hold, each a phrase for people.
-        gaps: Vec<&'static str>,
+        /// What this tier cannot hold.
+        gaps: Vec<Gap>,
         /// Why it is not the full tier.
         why: String,
     },

@@ -8,7 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use rustix::fs::{Access, FileType, Mode, OFlags};
+use rustix::fs::{
+    Access, AtFlags, CWD, FileType, Mode, OFlags, StatVfsMountFlags, StatxAttributes, StatxFlags,
+};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -112,11 +114,14 @@ fn begin_session(supervisor: Pid) -> Result<(), Errno> {
         return Err(Errno::SRCH);
     }
     rustix::process::setsid()?;
+    // SECURITY: not 0, with which the kernel still hands a core to a program that the machine has for it (apport,
+    // systemd-coredump), and that runs outside as root. With 1 it does nothing at all.
+    let none = Some(1);
     rustix::process::setrlimit(
         Resource::Core,
         Rlimit {
-            current: Some(0),
-            maximum: Some(0),
+            current: none,
+            maximum: none,
         },
     )
 }
@@ -222,27 +227,74 @@ fn try_the_tree(places: &[Place]) -> Result<(), Errno> {
     if !is_writable(Path::new("/")) {
         cannot_be_written(Path::new("/"))?;
     }
-    let masks = rustix::fs::stat("/dev")?.st_dev;
+    // Where what covers others comes from.
+    let covers = [
+        rustix::fs::stat("/dev")?.st_dev,
+        rustix::fs::stat("/proc")?.st_dev,
+    ];
     for place in places.iter().filter(|place| place.kind.is_closed()) {
         let there = match rustix::fs::lstat(&place.path) {
             // Nothing is there to be hidden, and the directory around it cannot be written.
             Err(Errno::NOENT) if !place.is_held => continue,
             other => other?,
         };
-        let is_covered = there.st_dev == masks;
-        if (place.kind == Kind::Masked || place.is_held) && !is_covered {
+        let is_masked = place.kind == Kind::Masked || place.is_held;
+        if is_masked && !covers.contains(&there.st_dev) {
             return Err(Errno::NOTSUP);
         }
+        let kind = FileType::from_raw_mode(there.st_mode);
+        if is_masked && !place.is_held && kind == FileType::Directory {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(&place.path, flags, Mode::empty());
+            refused(opened.map(drop), Errno::ACCESS)?;
+        }
         // What covers a file is a device that is none; of such, only an attempt tells.
-        if FileType::from_raw_mode(there.st_mode) == FileType::CharacterDevice {
+        if kind == FileType::CharacterDevice {
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let opened = rustix::fs::open(&place.path, flags, Mode::empty());
             refused(opened.map(drop), Errno::ACCESS)?;
             continue;
         }
+        if kind == FileType::Symlink {
+            is_mounted(&place.path)?;
+            continue;
+        }
+        // Of what is no file, `access` does not ask the mount.
+        if matches!(
+            kind,
+            FileType::Fifo | FileType::Socket | FileType::BlockDevice
+        ) {
+            is_mounted(&place.path)?;
+            is_read_only(&place.path)?;
+            continue;
+        }
         cannot_be_written(&place.path)?;
     }
     Ok(())
+}
+
+/// Tells that the mount of what is no link takes no changes.
+fn is_read_only(path: &Path) -> Result<(), Errno> {
+    if rustix::fs::statvfs(path)?
+        .f_flag
+        .contains(StatVfsMountFlags::RDONLY)
+    {
+        Ok(())
+    } else {
+        Err(Errno::NOTSUP)
+    }
+}
+
+/// Tells of a name that it is a mount of its own, which can be neither removed nor replaced. No attempt tells that
+/// which would not do harm if it succeeded.
+fn is_mounted(name: &Path) -> Result<(), Errno> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let found = rustix::fs::statx(CWD, name, flags, StatxFlags::empty())?;
+    if found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT) {
+        Ok(())
+    } else {
+        Err(Errno::NOTSUP)
+    }
 }
 
 fn cannot_be_written(path: &Path) -> Result<(), Errno> {

@@ -4,6 +4,7 @@
 mod confine;
 mod gaps;
 mod hold;
+mod mask;
 mod namespace;
 mod number;
 mod plan;
@@ -352,7 +353,8 @@ impl Child {
             if !readable(&self.control, Some(&limit))? {
                 return Err(io::Error::new(
                     io::ErrorKind::TimedOut,
-                    "no answer; `main` must call `run_if_helper` first",
+                    "it took too long: very many paths are closed one by one, the machine is busy, or \
+                     `main` does not call `run_if_helper` first",
                 ));
             }
         }
@@ -467,6 +469,7 @@ fn source_of(step: Step, errno: i32) -> io::Error {
     let words = match (step, errno) {
         (Step::Namespaces, libc::ENOSPC) => "no more are allowed (user.max_user_namespaces)",
         (Step::Identity, libc::ENOENT) => "/proc is not mounted",
+        (Step::Directory, libc::ENOENT) => "it is not there inside of the walls",
         (Step::Landlock, libc::ENOSYS) => "this kernel has no Landlock",
         _ => return io::Error::from_raw_os_error(errno),
     };

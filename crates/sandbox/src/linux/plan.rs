@@ -52,7 +52,7 @@ pub(crate) struct Place {
 /// Directories that the tree has of its own, whatever the walls say of those outside.
 const OWN: &[&str] = &["/dev", "/proc"];
 /// Directories that are empty, even where the whole root is shown, but for what is listed by itself.
-const EMPTY: &[&str] = &["/run", "/tmp"];
+const EMPTY: &[&str] = &["/dev/shm", "/run", "/tmp"];
 
 /// The paths of the tree, each after those around it.
 ///
@@ -80,7 +80,7 @@ pub(crate) fn places(walls: &Walls) -> Result<Vec<Place>, WallError> {
                 errno: Errno::INVAL,
             });
         }
-        if lies_in(path, OWN) {
+        if lies_in(path, OWN) && !lies_in(path, EMPTY) {
             continue;
         }
         let entry = found.entry(path).or_insert((kind, index));
@@ -234,12 +234,13 @@ mod tests {
     #[test]
     fn what_the_whole_root_does_not_show_is_shown_by_itself() {
         let walls = Walls {
-            readable: paths(&["/", "/usr", "/tmp/a", "/tmp/a/b", "/run/user"]),
+            readable: paths(&["/", "/usr", "/tmp/a", "/tmp/a/b", "/run/user", "/dev/shm/a"]),
             masked: paths(&["/tmp/b", "/tmp/a/c", "/home/u/.ssh"]),
             ..Walls::default()
         };
         let expected = [
             ("/", Kind::Read),
+            ("/dev/shm/a", Kind::Read),
             ("/home/u/.ssh", Kind::Masked),
             ("/run/user", Kind::Read),
             ("/tmp/a", Kind::Read),

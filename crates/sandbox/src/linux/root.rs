@@ -9,13 +9,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags, UnmountFlags,
 };
 
+use super::mask::Masks;
 use super::plan::{Kind, Place};
 use super::walls::{self, WallError};
 use super::wire::{Report, Step};
@@ -38,7 +39,8 @@ const TMP_BYTES: &str = "1g";
 /// How much `/dev/shm` holds, in bytes.
 const SHM_BYTES: &str = "1g";
 
-const QUIET: MountAttrFlags =
+/// What no mount of the tree has: programs that take on their owner's identity, and devices.
+pub(super) const QUIET: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
 
 /// Builds the tree and makes it this process' root.
@@ -90,9 +92,15 @@ impl<'a> Sources<'a> {
             let is_device = kind_of(&mount) == Ok(FileType::CharacterDevice);
             is_device.then_some((*name, mount))
         });
+        let devices: Vec<_> = devices.collect();
+        for (_, mount) in &devices {
+            // SECURITY: it takes nothing from writing to the device, but its mode and owner are the machine's.
+            let closed = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_RDONLY;
+            set_attributes(mount, closed, Depth::One).map_err(fail(Step::Mounts))?;
+        }
         Ok(Self {
             places: taken,
-            devices: devices.collect(),
+            devices,
             links: root_links()
                 .chain(links.iter().cloned())
                 .filter_map(|link| {
@@ -114,7 +122,7 @@ fn source(place: &Place) -> Result<Option<OwnedFd>, Errno> {
     if place.kind == Kind::Masked || place.is_held {
         return Ok(None);
     }
-    let opened = match walls::open(&place.path) {
+    let opened = match open(place) {
         Err(Errno::NOENT) if is_optional(place.kind) => return Ok(None),
         other => other?,
     };
@@ -129,6 +137,15 @@ fn source(place: &Place) -> Result<Option<OwnedFd>, Errno> {
     };
     set_attributes(&mount, closed, Depth::All)?;
     Ok(Some(mount))
+}
+
+/// Opens what a place shows. Only what is kept as it is may be a link: that is itself what is kept.
+fn open(place: &Place) -> Result<OwnedFd, Errno> {
+    if place.kind == Kind::Protected {
+        walls::open_name(&place.path)
+    } else {
+        walls::open(&place.path)
+    }
 }
 
 /// Symbolic links in the root directory, such as `/bin`.
@@ -156,12 +173,13 @@ fn build(sources: Sources<'_>) -> Result<(), Report> {
         }
     }
     // While the old one is still there: without it the kernel refuses.
-    attach_new(&proc().map_err(fail(Step::Proc))?, &base, "proc").map_err(fail(Step::Proc))?;
+    let proc = proc().map_err(fail(Step::Proc))?;
+    attach_new(&proc, &base, "proc").map_err(fail(Step::Proc))?;
     let dev = devices(&base, &sources.devices).map_err(fail(Step::Devices))?;
     let tmp = tmpfs(TMP_BYTES, "1777").map_err(fail(Step::Mounts))?;
     attach_new(&tmp, &base, "tmp").map_err(fail(Step::Mounts))?;
 
-    let masks = Masks::make(&dev).map_err(fail(Step::Mounts))?;
+    let masks = Masks::make(&dev, &proc).map_err(fail(Step::Mounts))?;
     // In a tree of its own the root has no more than what is listed.
     let run = is_whole
         .then(|| hide_services(&base).map_err(fail(Step::Mounts)))
@@ -210,7 +228,9 @@ fn show<'a>(
     masks: &Masks,
     is_inside: bool,
 ) -> Result<(), Errno> {
-    let there = if is_inside || mount.is_none() {
+    let there = if place.kind == Kind::Protected {
+        name(maker.base, &place.path)
+    } else if is_inside || mount.is_none() {
         point(maker.base, &place.path)
     } else {
         // Nothing can be there: it comes before all that lies in it.
@@ -222,7 +242,9 @@ fn show<'a>(
         (None, Err(Errno::NOENT)) => return Ok(()),
         (None, Err(errno)) => return Err(*errno),
         (None, Ok(there)) => match (kind_of(there)?, place.kind) {
-            (FileType::Directory, Kind::Masked) => Masks::cover(&masks.hidden)?,
+            (FileType::Directory, Kind::Masked) if !place.is_held => {
+                Masks::cover(&masks.directory)?
+            }
             (FileType::Directory, _) => Masks::cover(&masks.empty)?,
             _ => Masks::cover(&masks.file)?,
         },
@@ -235,49 +257,6 @@ fn show<'a>(
         other => other?,
     };
     attach(&mount, &at)
-}
-
-/// A file that cannot be opened and empty directories, of which mounts are made to cover others.
-struct Masks {
-    file: OwnedFd,
-    hidden: OwnedFd,
-    empty: OwnedFd,
-}
-
-impl Masks {
-    /// Makes them in `/dev`.
-    fn make(dev: &OwnedFd) -> Result<Self, Errno> {
-        // SECURITY: nobody can open a device that is none, root neither. An empty file would be taken for what
-        // the file holds, and git would keep it as that.
-        let device = FileType::CharacterDevice;
-        rustix::fs::mknodat(dev, ".file", device, Mode::empty(), 0)?;
-        rustix::fs::mkdirat(dev, ".hidden", Mode::empty())?;
-        rustix::fs::mkdirat(dev, ".empty", Mode::from_raw_mode(0o555))?;
-        let open = |name| {
-            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            rustix::fs::openat(dev, name, flags, Mode::empty())
-        };
-        Ok(Self {
-            file: open(".file")?,
-            hidden: open(".hidden")?,
-            empty: open(".empty")?,
-        })
-    }
-
-    /// Leaves nothing of them but the mounts.
-    fn remove_names(dev: &OwnedFd) -> Result<(), Errno> {
-        rustix::fs::unlinkat(dev, ".file", AtFlags::empty())?;
-        rustix::fs::unlinkat(dev, ".hidden", AtFlags::REMOVEDIR)?;
-        rustix::fs::unlinkat(dev, ".empty", AtFlags::REMOVEDIR)
-    }
-
-    /// A mount of one of them that nobody can write to.
-    fn cover(opened: &OwnedFd) -> Result<OwnedFd, Errno> {
-        let mount = clone_of(opened)?;
-        let closed = QUIET | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        set_attributes(&mount, closed, Depth::One)?;
-        Ok(mount)
-    }
 }
 
 fn proc() -> Result<OwnedFd, Errno> {
@@ -323,7 +302,7 @@ fn tmpfs(size: &str, mode: &str) -> Result<OwnedFd, Errno> {
 }
 
 /// A mount of what is opened, with all that is mounted below, which is nowhere yet.
-fn clone_of(opened: &OwnedFd) -> Result<OwnedFd, Errno> {
+pub(super) fn clone_of(opened: &OwnedFd) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH
@@ -362,6 +341,12 @@ fn kind_of(opened: &OwnedFd) -> Result<FileType, Errno> {
 fn point(base: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
     let path = path.strip_prefix("/").unwrap_or(path);
     walls::open_in(base, path)
+}
+
+/// The same of a name that may be a link: a mount on it covers the link, and not what it leads to.
+fn name(base: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let path = path.strip_prefix("/").unwrap_or(path);
+    walls::open_name_in(base, path)
 }
 
 /// Where places are made, which come sorted: the next one is often beside the last.
@@ -441,14 +426,18 @@ fn change_root(base: &OwnedFd) -> Result<(), Errno> {
 
 /// How far attributes go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
+pub(super) enum Depth {
     One,
     All,
 }
 
 /// Sets attributes of a mount; those it has stay.
 #[expect(unsafe_code, reason = "no crate offers this call")]
-fn set_attributes(mount: &OwnedFd, attributes: MountAttrFlags, depth: Depth) -> Result<(), Errno> {
+pub(super) fn set_attributes(
+    mount: &OwnedFd,
+    attributes: MountAttrFlags,
+    depth: Depth,
+) -> Result<(), Errno> {
     /// `struct mount_attr` of the kernel.
     #[repr(C)]
     struct Attributes {

@@ -60,6 +60,8 @@ const REFUSED: &[c_long] = &[
     libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
     libc::SYS_lookup_dcookie,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
     libc::SYS_nfsservctl,
     libc::SYS_quotactl,
     libc::SYS_quotactl_fd,
@@ -80,8 +82,12 @@ const UNKNOWN: &[c_long] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
+    // Like a change of mode, but no path has to be opened, so Landlock does not see it.
+    FILE_SETATTR,
 ];
 
+/// `file_setattr` of Linux 6.17, the same number on every machine.
+const FILE_SETATTR: c_long = 469;
 /// `open_tree_attr` of Linux 6.15, the same number on every machine; the C library crate has no name for it.
 const OPEN_TREE_ATTR: c_long = 467;
 
@@ -95,6 +101,21 @@ const NAMESPACES: &[c_int] = &[
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWUTS,
 ];
+
+/// Requests that show what a volume holds, or did, past every path: snapshots appear where the command may read, and
+/// older kernels make one of the whole volume for whoever has any file of it.
+const SNAPSHOTS: &[u64] = &[
+    0x5000_9401, // BTRFS_IOC_SNAP_CREATE
+    0x5000_9417, // BTRFS_IOC_SNAP_CREATE_V2
+    0x5000_940f, // BTRFS_IOC_SNAP_DESTROY, which asks for no mount
+    0x5000_943f, // BTRFS_IOC_SNAP_DESTROY_V2
+    0x4020_bc10, // BCH_IOCTL_SUBVOLUME_CREATE
+    0x4020_bc11, // BCH_IOCTL_SUBVOLUME_DESTROY
+];
+
+/// Protocols of the internet that can be asked for: the default, ICMP for either family, TCP (also of several paths), UDP.
+/// Others are modules which the kernel loads for whoever asks first, and that few look after.
+const PROTOCOLS: &[u64] = &[0, 1, 6, 17, 58, 262];
 
 /// Which sockets can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +140,9 @@ impl Sockets {
     }
 }
 
+/// An old way to say that the family is `AF_PACKET`.
+const SOCK_PACKET: c_int = 10;
+
 /// The bits of a socket's type that are not flags (close on exec, non-blocking).
 const SOCKET_TYPE: u64 = 0xf;
 
@@ -136,23 +160,52 @@ pub(crate) fn enforce(sockets: Sockets) -> io::Result<()> {
     Ok(())
 }
 
-/// The two filters, by numbers and by arguments; the kernel takes the stricter answer.
-fn programs(sockets: Sockets) -> io::Result<[BpfProgram; 2]> {
+/// The filters, by numbers, by arguments and for what is answered without being done; the kernel takes the stricter
+/// answer.
+fn programs(sockets: Sockets) -> io::Result<[BpfProgram; 3]> {
     let refused = REFUSED.iter().map(|&call| (call, libc::EACCES));
     let unknown = UNKNOWN.iter().map(|&call| (call, libc::ENOSYS));
     let by_number = number::program(refused.chain(unknown))?;
     let by_arguments = by_arguments(sockets).map_err(io::Error::other)?;
-    Ok([by_number, by_arguments])
+    let not_done = not_done().map_err(io::Error::other)?;
+    Ok([by_number, by_arguments, not_done])
 }
 
 fn by_arguments(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = conditional()?.into_iter().collect();
     rules.extend(socket_rules(sockets)?);
-    // A call of another architecture (32-bit x86) kills the process: the filter could not read its numbers.
+    answering(libc::EACCES, rules)
+}
+
+/// The limit of cores stays as it is, for who lowers it gets the machine's own program for them to run. Whoever asks
+/// is told yes: no core is written anyway, and programs that hold keys do not go on where they cannot turn that off.
+fn not_done() -> Result<BpfProgram, seccompiler::BackendError> {
+    use SeccompCmpArgLen::{Dword, Qword};
+    use SeccompCmpOp::{Eq, Ne};
+    let core = libc::RLIMIT_CORE.into();
+    let new_alone = [
+        (0, Dword, Eq, 0),
+        (1, Dword, Eq, core),
+        (2, Qword, Ne, 0),
+        (3, Qword, Eq, 0),
+    ];
+    let rules = [
+        (libc::SYS_setrlimit, vec![rule(&[(0, (Eq, core))])?]),
+        (libc::SYS_prlimit64, vec![rule_of(&new_alone)?]),
+    ];
+    answering(0, rules.into())
+}
+
+/// The filter that answers what the rules match with an error number. A call of another architecture (32-bit x86)
+/// kills the process: the filter could not read its numbers.
+fn answering(
+    errno: c_int,
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     SeccompFilter::new(
         rules,
         SeccompAction::Allow,
-        SeccompAction::Errno(libc::EACCES.unsigned_abs()),
+        SeccompAction::Errno(errno.unsigned_abs()),
         std::env::consts::ARCH.try_into()?,
     )?
     .try_into()
@@ -160,6 +213,7 @@ fn by_arguments(sockets: Sockets) -> Result<BpfProgram, seccompiler::BackendErro
 
 /// Calls refused for some arguments only.
 fn conditional() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError> {
+    use SeccompCmpArgLen::{Dword, Qword};
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let number = |value: c_int| u64::from(value.unsigned_abs());
     let mode = |kind: libc::mode_t| (MaskedEq(libc::S_IFMT.into()), u64::from(kind));
@@ -177,21 +231,26 @@ fn conditional() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendErr
         // Typing into the terminal, as if a person did.
         (
             libc::SYS_ioctl,
-            vec![
-                rule(&[(1, (Eq, libc::TIOCSTI))])?,
-                rule(&[(1, (Eq, TIOCLINUX))])?,
-                // Loads a kernel module of the caller's choice, and needs no more than a terminal of one's own.
-                rule(&[(1, (Eq, libc::TIOCSETD))])?,
-            ],
+            // The last one loads a kernel module of the caller's choice, and needs no more than a terminal of one's own.
+            [libc::TIOCSTI, TIOCLINUX, libc::TIOCSETD]
+                .iter()
+                .chain(SNAPSHOTS)
+                .map(|&request| rule(&[(1, (Eq, request))]))
+                .collect::<Result<_, _>>()?,
         ),
         // SECURITY: limits of another process kill it (CPU time) or blind it (descriptors), the supervisor too.
         // One's own process is 0, and to read limits is to pass no new ones.
         (
             libc::SYS_prlimit64,
-            vec![rule_of(&[
-                (0, SeccompCmpArgLen::Dword, Ne, 0),
-                (2, SeccompCmpArgLen::Qword, Ne, 0),
-            ])?],
+            vec![
+                rule_of(&[(0, Dword, Ne, 0), (2, Qword, Ne, 0)])?,
+                // The old limit would have to be told with the answer of `not_done`.
+                rule_of(&[
+                    (1, Dword, Eq, libc::RLIMIT_CORE.into()),
+                    (2, Qword, Ne, 0),
+                    (3, Qword, Ne, 0),
+                ])?,
+            ],
         ),
         (
             libc::SYS_personality,
@@ -232,12 +291,29 @@ fn socket_rules(
         (0, (Eq, number(libc::AF_NETLINK))),
         (2, (Ne, number(libc::NETLINK_ROUTE))),
     ])?;
+    let mut odd = Vec::new();
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        let family = (0, (Eq, number(family)));
+        let others = PROTOCOLS.iter().map(|&protocol| (2, (Ne, protocol)));
+        odd.push(rule(
+            &std::iter::once(family.clone())
+                .chain(others)
+                .collect::<Vec<_>>(),
+        )?);
+        for kind in [libc::SOCK_DCCP, SOCK_PACKET] {
+            odd.push(rule(&[
+                family.clone(),
+                (1, (MaskedEq(SOCKET_TYPE), number(kind))),
+            ])?);
+        }
+    }
+    odd.push(netlink);
     let made = match sockets {
         Sockets::Pairs => Vec::new(),
-        Sockets::Internet => vec![rule(&internet)?, netlink],
+        Sockets::Internet => [vec![rule(&internet)?], odd].concat(),
         Sockets::Local => {
             let all = [&internet[..], &[family(libc::AF_UNIX)]].concat();
-            vec![rule(&all)?, netlink]
+            [vec![rule(&all)?], odd].concat()
         }
     };
     let mut pairs = vec![rule(&[family(libc::AF_UNIX)])?];
@@ -322,7 +398,7 @@ mod tests {
     fn no_call_is_in_two_lists() {
         let mut all: Vec<i64> = REFUSED.iter().chain(UNKNOWN).copied().collect();
         all.extend(conditional().unwrap().iter().map(|(call, _)| *call));
-        all.extend([libc::SYS_socket, libc::SYS_socketpair]);
+        all.extend([libc::SYS_socket, libc::SYS_socketpair, libc::SYS_setrlimit]);
         let count = all.len();
         all.sort_unstable();
         all.dedup();

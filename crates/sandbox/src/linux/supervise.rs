@@ -114,7 +114,7 @@ fn run_in_namespaces(order: &Order, abi: u32, input: Option<OwnedFd>) -> Result<
     let walls = order.spawn.as_ref().map_or(&none, |spawn| &spawn.walls);
     let report = |error: WallError| error.report(Step::Mounts);
     let mut places = plan::places(walls).map_err(report)?;
-    let held = Held::make(&mut places).map_err(report)?;
+    let held = Held::make(&mut places, walls.spares.as_deref()).map_err(report)?;
     run_below(order, abi, walls, &places, held, input)
 }
 
@@ -131,7 +131,8 @@ fn run_below(
     let pipe = || io::pipe().map_err(|_| fail(Step::Fork)(Errno::MFILE));
     let ((known, knowing), (mut end, ending)) = (pipe()?, pipe()?);
     let Some(first) = namespace::fork(walls.network).map_err(fail(Step::Namespaces))? else {
-        drop((knowing, end));
+        // The locks stay with the supervisor's copies.
+        drop((knowing, end, held));
         let code = match be_first(order, abi, walls, places, input, known, &ending) {
             Ok(()) => 0,
             Err(report) => tell(report).map_or(2, |()| 1),
@@ -336,8 +337,9 @@ fn watch(child: Pid, proof: Option<&SignalsOnlyDescendants>) -> Result<Option<Wa
     let handle = rustix::process::pidfd_open(child, PidfdFlags::empty())?;
     let mut status = None;
     let mut keep = |pid: Pid, how: WaitStatus| {
+        // What ends after it may have been given its number.
         if pid == child {
-            status = Some(how);
+            status.get_or_insert(how);
         }
     };
     let mut deadline: Option<Instant> = None;

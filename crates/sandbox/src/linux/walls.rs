@@ -208,17 +208,34 @@ fn add(
 /// Opens a wall. A link on the way is an error: the path was canonical when it was chosen,
 /// so somebody has put the link there since.
 pub(crate) fn open(path: &Path) -> Result<OwnedFd, Errno> {
-    open_at(CWD, path, ResolveFlags::empty())
+    open_at(CWD, path, OFlags::empty(), ResolveFlags::empty())
+}
+
+/// Like [`open`], but a path that ends in a link opens the link itself.
+pub(crate) fn open_name(path: &Path) -> Result<OwnedFd, Errno> {
+    open_at(CWD, path, OFlags::NOFOLLOW, ResolveFlags::empty())
 }
 
 /// Like [`open`], for a path that starts in a directory and may not leave it.
 pub(crate) fn open_in(directory: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
-    open_at(directory.as_fd(), path, ResolveFlags::BENEATH)
+    let base = directory.as_fd();
+    open_at(base, path, OFlags::empty(), ResolveFlags::BENEATH)
 }
 
-fn open_at(start: BorrowedFd<'_>, path: &Path, resolve: ResolveFlags) -> Result<OwnedFd, Errno> {
+/// Like [`open_in`], but a path that ends in a link opens the link itself.
+pub(crate) fn open_name_in(directory: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let base = directory.as_fd();
+    open_at(base, path, OFlags::NOFOLLOW, ResolveFlags::BENEATH)
+}
+
+fn open_at(
+    start: BorrowedFd<'_>,
+    path: &Path,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
     let resolve = resolve | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let flags = flags | OFlags::PATH | OFlags::CLOEXEC;
     rustix::fs::openat2(start, path, flags, Mode::empty(), resolve)
 }
 

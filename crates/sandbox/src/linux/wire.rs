@@ -59,11 +59,13 @@ impl Order {
             )?;
             list(&mut bytes, &env)?;
             let walls = &spawn.walls;
+            let spares: Vec<PathBuf> = walls.spares.iter().cloned().collect();
             for paths in [
                 &walls.readable,
                 &walls.writable,
                 &walls.masked,
                 &walls.write_protected,
+                &spares,
                 &walls.sockets,
                 &walls.links,
             ] {
@@ -135,7 +137,8 @@ impl Order {
             )
         };
         let (readable, writable, masked) = (paths()?, paths()?, paths()?);
-        let (write_protected, sockets, links) = (paths()?, paths()?, paths()?);
+        let (write_protected, mut spares) = (paths()?, paths()?);
+        let (sockets, links) = (paths()?, paths()?);
         let mut limit = || long(&mut body).map(|limit| (limit != u64::MAX).then_some(limit));
         let limits = Limits {
             processes: limit()?,
@@ -159,6 +162,7 @@ impl Order {
                 writable,
                 masked,
                 write_protected,
+                spares: spares.pop(),
                 links,
                 sockets,
                 limits,
@@ -371,6 +375,7 @@ mod tests {
                 readable: vec!["/usr".into()],
                 masked: vec!["/usr/secret".into()],
                 write_protected: vec![OsString::from_vec(b"/a\xff".to_vec()).into()],
+                spares: Some("/state/held".into()),
                 sockets: vec!["/run/agent".into()],
                 links: vec!["/home/u/.rustup".into()],
                 limits: Limits {

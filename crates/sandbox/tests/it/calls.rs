@@ -115,6 +115,15 @@ call(259, -100, b'dev', 0o060666, 0x103) # mknodat, block device
 
 #[cfg(target_arch = "x86_64")]
 #[test]
+fn queues_of_names_cannot_be_opened() {
+    let room = Room::new();
+    let name = format!("tollgate-test-{}", std::process::id());
+    let script = format!("call(240, b'{name}', 0o102, 0o600, 0)  # mq_open");
+    assert_eq!(python(&room, &script), "EACCES\n");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
 fn a_call_of_another_architecture_ends_the_process() {
     // `int 0x80` with the number of getpid on 32-bit x86; without the filter it answers with a number.
     let room = Room::new();

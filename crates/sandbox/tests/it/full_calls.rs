@@ -1,13 +1,14 @@
 //! The network and the system calls of the full tier.
 //! Must not depend on a network beyond loopback.
 
+use std::fs;
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use tollgate_sandbox::{Ended, Limits, Network, Spawn};
 
-use crate::kit::{Room, full, refused_full, run_with, succeed_full};
+use crate::kit::{Room, full, launcher, run_with, succeed_full};
 
 /// Calls into the C library, and prints what comes back: the result, or the name of the error.
 const CALL: &str = "
@@ -48,6 +49,19 @@ for protocol in range(1, 23):
     assert_eq!(succeed_full(&python(&room, script)), "EACCES\n".repeat(30));
     let raw = "attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))";
     assert_eq!(succeed_full(&python(&room, raw)), "EPERM\n");
+    // SCTP, DCCP, UDP-Lite, L2TP and an old name of AF_PACKET, each of them a module of the kernel's.
+    let script = "
+for family in (socket.AF_INET, socket.AF_INET6):
+    for kind, protocol in ((1, 132), (5, 132), (6, 0), (6, 33), (2, 136), (2, 115), (10, 3), (10, 0)):
+        attempt(lambda: socket.socket(family, kind, protocol))
+    for kind, protocol in ((1, 6), (2, 17)):
+        attempt(lambda: socket.socket(family, kind, protocol))
+";
+    let answers = ["EACCES\n".repeat(8), "ok\n".repeat(2)].concat().repeat(2);
+    let mut spawn = python(&room, script);
+    assert_eq!(succeed_full(&spawn), answers);
+    spawn.walls.network = Network::Shared;
+    assert_eq!(run_with(launcher(), &spawn).1, answers);
 }
 
 #[test]
@@ -105,7 +119,7 @@ attempt(lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + '{name}'))
     assert_eq!(succeed_full(&spawn), "EPERM\n");
     tcp.accept().unwrap();
     assert!(hidden.accept().is_err());
-    let (ended, text) = run_with(crate::kit::launcher(), &spawn);
+    let (ended, text) = run_with(launcher(), &spawn);
     assert_eq!((ended, text.as_str()), (Ended::Code(0), "EACCES\n"));
     tcp.accept().unwrap();
     // And without a word from the walls, not.
@@ -114,7 +128,7 @@ attempt(lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + '{name}'))
         &room,
         &format!("attempt(lambda: socket.create_connection(('127.0.0.1', {port})))"),
     );
-    assert_eq!(run_with(crate::kit::launcher(), &spawn).1, "EACCES\n");
+    assert_eq!(run_with(launcher(), &spawn).1, "EACCES\n");
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -151,10 +165,12 @@ call(16, 1, 0x5412, b'x')                # ioctl TIOCSTI
 call(16, 1, 0x541c, b'x')                # ioctl TIOCLINUX
 call(16, 1, 0x5423, b'x')                # ioctl TIOCSETD
 call(133, b'dev', 0o020666, 0x103)       # mknod, character device
+call(154, 0, 0, 0)                       # modify_ldt
 ";
-    assert_eq!(succeed_full(&python(&room, script)), "EACCES\n".repeat(34));
-    let unknown = "call(425, 4, 0)\ncall(435, 0, 0)\ncall(0x40000000 + 39)\n";
-    assert_eq!(succeed_full(&python(&room, unknown)), "ENOSYS\n".repeat(3));
+    assert_eq!(succeed_full(&python(&room, script)), "EACCES\n".repeat(35));
+    // Rings, clone3, file_setattr, those of later kernels, and the second set of numbers.
+    let unknown = "for number in (425, 435, 469, 470, 999, 0x40000000 + 39): call(number, 4, 0)";
+    assert_eq!(succeed_full(&python(&room, unknown)), "ENOSYS\n".repeat(6));
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -180,7 +196,7 @@ call(90, b'f', 0o2755)
     assert_eq!(refused, "EACCES\n".repeat(8));
     assert!(!rest.contains('E'), "{rest}");
     assert_eq!(
-        run_with(crate::kit::launcher(), &room.bash("chmod u+s f")).0,
+        run_with(launcher(), &room.bash("chmod u+s f")).0,
         Ended::Code(1)
     );
 }
@@ -241,7 +257,7 @@ with open('f', 'wb') as f: f.write(b'x' * 5000)
         cpu_s: Some(100),
     };
     let (ended, text) = run_with(full(), &spawn);
-    let expected = "64 64\n268435456 268435456\n4096 4096\n100 100\n0 0\nno memory\nstays\n";
+    let expected = "64 64\n268435456 268435456\n4096 4096\n100 100\n1 1\nno memory\nstays\n";
     assert!(
         ended == Ended::Code(1) && text.contains(expected) && text.contains("File too large"),
         "{ended:?}: {text}"
@@ -252,6 +268,45 @@ with open('f', 'wb') as f: f.write(b'x' * 5000)
     // Those limits that need no namespace hold without one.
     let mut spawn = room.bash("head -c 5000 /dev/zero > g");
     spawn.walls.limits.file_bytes = Some(4096);
-    assert_ne!(run_with(crate::kit::launcher(), &spawn).0, Ended::Code(0));
-    refused_full(&room.bash("ulimit -c unlimited"));
+    assert_ne!(run_with(launcher(), &spawn).0, Ended::Code(0));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn no_core_is_handed_to_a_program_of_the_machine_whatever_limit_is_asked_for() {
+    let room = Room::new();
+    // With a limit of 1 the kernel writes none and starts no program for one; with 0 it would start that.
+    let script = "
+import resource
+for limit in ((0, 0), (0, 1), (-1, -1)):
+    attempt(lambda: resource.setrlimit(resource.RLIMIT_CORE, limit))
+    attempt(lambda: resource.prlimit(0, resource.RLIMIT_CORE, limit))
+    attempt(lambda: resource.prlimit(os.getpid(), resource.RLIMIT_CORE, limit))
+    print(*resource.getrlimit(resource.RLIMIT_CORE))
+limits = ctypes.create_string_buffer(16)
+print(libc.syscall(160, 4, limits), *resource.getrlimit(resource.RLIMIT_CORE))
+";
+    let answers = ["ok\nEACCES\nEACCES\n1 1\n".repeat(3).as_str(), "0 1 1\n"].concat();
+    assert_eq!(succeed_full(&python(&room, script)), answers);
+    assert_eq!(run_with(launcher(), &python(&room, script)).1, answers);
+    let (ended, _) = run_with(full(), &room.bash("ulimit -c 0 && kill -SEGV $$"));
+    assert_eq!(ended, Ended::Signal(11));
+    assert_eq!(fs::read_dir(&room.inside).unwrap().count(), 0);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn no_snapshot_of_a_volume_can_be_made_or_removed() {
+    let room = Room::new();
+    // Whatever the file system is: without the filter it would not know most of these.
+    let script = "
+fd = os.open('.', os.O_RDONLY)
+for request in (0x50009401, 0x50009417, 0x5000940f, 0x5000943f, 0x4020bc10, 0x4020bc11):
+    call(16, fd, request, ctypes.create_string_buffer(4096))
+";
+    assert_eq!(succeed_full(&python(&room, script)), "EACCES\n".repeat(6));
+    assert_eq!(
+        run_with(launcher(), &python(&room, script)).1,
+        "EACCES\n".repeat(6)
+    );
 }

@@ -5,9 +5,10 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tollgate_sandbox::{Confinement, Ended, StartError};
+use tollgate_sandbox::{Confinement, Ended, Spawn, StartError};
 
 use crate::kit::{
     Room, example, full, is_alive, refused_full, run_with, succeed_full, supervisor, try_start,
@@ -18,7 +19,7 @@ fn this_machine_enforces_the_full_tier() {
     let Confinement::Full { abi, gaps } = full().confinement() else {
         panic!("not full")
     };
-    assert!(*abi >= 1 && gaps.iter().any(|gap| gap.contains("hard link")));
+    assert!(*abi >= 1 && gaps.iter().any(|gap| gap.about.contains("hard link")));
 }
 
 #[test]
@@ -144,6 +145,31 @@ fn the_temporary_directories_are_the_commands_own() {
 }
 
 #[test]
+fn a_workspace_may_lie_in_a_directory_that_is_the_commands_own() {
+    for own in ["/dev/shm", "/tmp", "/run"] {
+        // Not everyone may make a directory there.
+        if tempfile::tempdir_in(own).is_err() {
+            continue;
+        }
+        let room = Room::below(Path::new(own));
+        fs::write(room.inside.join(".env"), "SECRET\n").unwrap();
+        let script = "echo x > new && [ ! -e $OUT ] && echo y > /dev/shm/own && echo z > /tmp/own && ls .. && cat .env";
+        for readable in [None, Some("/")] {
+            let mut spawn = room.bash(script);
+            spawn.walls.readable.extend(readable.map(PathBuf::from));
+            spawn.walls.masked = vec![room.inside.join(".env")];
+            let (_, text) = run_with(full(), &spawn);
+            assert!(
+                text.starts_with("inside\n") && text.contains("ermission denied"),
+                "{own}: {text}"
+            );
+            assert_eq!(fs::read_to_string(room.inside.join("new")).unwrap(), "x\n");
+        }
+    }
+    assert!(!fs::exists("/dev/shm/own").unwrap() && !fs::exists("/tmp/own").unwrap());
+}
+
+#[test]
 fn a_command_has_devices_and_terminals_of_its_own() {
     let room = Room::new();
     let script = "echo x > /dev/null; head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c; \
@@ -157,6 +183,35 @@ fn a_command_has_devices_and_terminals_of_its_own() {
         "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero "
     );
     refused_full(&room.bash("exec 3<> /dev/tty"));
+}
+
+#[test]
+fn the_machines_devices_can_be_used_and_not_changed() {
+    let room = Room::new();
+    // As it is already, so that nothing is spoiled where there is no wall.
+    let state = || {
+        let device = fs::metadata("/dev/full").unwrap();
+        (device.mode(), device.ctime(), device.ctime_nsec())
+    };
+    let before = state();
+    for script in [
+        "chmod 666 /dev/full",
+        "chown $(stat -c %u:%g /dev/full) /dev/full",
+        "touch -c -r /dev/full /dev/full",
+    ] {
+        refused_full(&room.bash(script));
+    }
+    assert_eq!(before, state());
+}
+
+#[test]
+fn nothing_that_is_mounted_outside_later_gets_in_and_no_descriptor_does() {
+    let room = Room::new();
+    let script =
+        "grep -cE ' (shared|master):' /proc/self/mountinfo; ls /proc/self/fd | tr '\\n' ' '";
+    let (_, text) = run_with(full(), &room.bash(script));
+    // The fourth is the directory that `ls` reads.
+    assert_eq!(text, "0\n0 1 2 3 ");
 }
 
 #[test]
@@ -191,14 +246,46 @@ fn a_link_planted_in_place_of_a_wall_refuses_the_start() {
         all[3].walls.readable.push(wall.clone());
         all[3].walls.writable.clear();
         all[3].cwd = "/".into();
-        for spawn in all {
-            match try_start(full(), &spawn).map(drop) {
+        let is_kept_itself = |spawn: &Spawn| {
+            spawn
+                .walls
+                .write_protected
+                .contains(&room.inside.join("tmp"))
+        };
+        for spawn in all.iter().filter(|spawn| !is_kept_itself(spawn)) {
+            match try_start(full(), spawn).map(drop) {
                 Err(StartError::Wall { path, source }) => {
                     assert_eq!((path, source.raw_os_error()), (wall.clone(), Some(40))); // ELOOP
                 }
                 other => panic!("{other:?} {:?}", spawn.walls),
             }
         }
+    }
+}
+
+#[test]
+fn a_link_that_is_write_protected_stays_what_it_is() {
+    let room = Room::new();
+    fs::create_dir(room.inside.join("led to")).unwrap();
+    for target in ["led to", "nowhere"] {
+        let link = room.inside.join("link");
+        symlink(target, &link).unwrap();
+        for script in [
+            "rm link",
+            "mv link x",
+            "touch y && mv -T y link",
+            "ln -sfn /tmp link",
+            "ln -P link z",
+            "touch -h -d 2000-01-01 link",
+        ] {
+            let mut spawn = room.bash(script);
+            spawn.walls.write_protected = vec![link.clone()];
+            refused_full(&spawn);
+            spawn = room.bash("readlink link");
+            spawn.walls.write_protected = vec![link.clone()];
+            assert_eq!(succeed_full(&spawn), format!("{target}\n"));
+        }
+        fs::remove_file(link).unwrap();
     }
 }
 
@@ -223,10 +310,17 @@ fn directory_and_program_must_be_in_the_tree() {
     let room = Room::new();
     let mut outside = room.bash("true");
     outside.cwd = room.outside.clone();
-    assert!(matches!(
-        try_start(full(), &outside).map(drop),
-        Err(StartError::Directory { .. })
-    ));
+    match try_start(full(), &outside).map(drop) {
+        Err(error @ StartError::Directory { .. }) => {
+            assert!(
+                error
+                    .to_string()
+                    .ends_with(": it is not there inside of the walls"),
+                "{error}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
     let program = room.outside.join("secret");
     assert!(matches!(
         try_start(full(), &room.spawn(program.to_str().unwrap(), &[])).map(drop),

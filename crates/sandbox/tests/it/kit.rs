@@ -69,7 +69,11 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::below(&std::env::temp_dir())
+    }
+
+    pub(crate) fn below(directory: &Path) -> Self {
+        let dir = tempfile::tempdir_in(directory).unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         let (inside, outside) = (root.join("inside"), root.join("outside"));
         fs::create_dir(&inside).unwrap();
@@ -220,6 +224,7 @@ pub(crate) fn refused_full(spawn: &Spawn) {
         "Not a directory",
         "No such device",
         "cannot overwrite",
+        "cross-device link",
     ];
     assert!(
         ended != Ended::Code(0) && reasons.iter().any(|reason| text.contains(reason)),

@@ -13,6 +13,7 @@ mod full_walls;
 mod kit;
 mod lifetime;
 mod mechanisms;
+mod obstacles;
 mod protected;
 mod start;
 mod tools;
