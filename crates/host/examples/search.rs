@@ -32,7 +32,7 @@ use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
-use tollgate_host::{LocalHost, Options, OutputLimits};
+use tollgate_host::{LocalHost, Openings, Options, OutputLimits};
 
 const RUNS: usize = 11;
 const FILES: usize = 100_000;
@@ -89,6 +89,7 @@ fn main() {
         home: None,
         path: None,
         environment: Vec::new(),
+        openings: Openings::default(),
         limits: OutputLimits {
             lines_max: 100,
             bytes_max: 10_000,

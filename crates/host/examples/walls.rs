@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tollgate_host::{LocalHost, Options, OutputLimits};
+use tollgate_host::{LocalHost, Openings, Options, OutputLimits};
 
 const RULES: &[(&str, &str, Action)] = &[
     ("*", "*", Action::Ask),
@@ -76,6 +76,7 @@ fn main() {
         home: Some(root.join("home")),
         path: None,
         environment: Vec::new(),
+        openings: Openings::default(),
         limits: OutputLimits {
             lines_max: 100,
             bytes_max: 10_000,
@@ -96,7 +97,9 @@ fn main() {
     let mut walls = Vec::new();
     for _ in 0..8 {
         let begin = Instant::now();
-        let found = host.walls_under(&rules, ChildWrites::Workspace).unwrap();
+        let program = Path::new("/bin/true");
+        let found = host.as_a_tool_would(program, Vec::new(), &rules, ChildWrites::Workspace);
+        let found = found.unwrap().walls;
         walls.push(begin.elapsed());
         std::hint::black_box(found);
     }

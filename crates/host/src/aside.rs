@@ -1,48 +1,26 @@
-//! Names in a repository's own directory that would have git run or obey something, and that a command made:
-//! set aside when it has ended. Must not touch what was there before.
+//! Names in a repository's own directory that would have git run or obey something, where nothing has them yet.
+//! Must not list what is there: that is protected by walls.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// Where nothing has such a name, no empty directory can hold it: git would fail on it.
 const OBEYED: [&str; 3] = ["commondir", "config.worktree", "hooks"];
 
-/// What is added to a name that is set aside.
-const ENDING: &str = ".set-aside";
-
-/// The names that were missing when a command started. Dropped, whatever has one of them by then is renamed.
-#[derive(Debug)]
-pub struct Aside(Vec<PathBuf>);
-
-impl Aside {
-    /// Looks at the repositories that these walls protect. SECURITY: `.git/commondir` says where git finds its
-    /// settings and hooks, so that protecting those would be worth nothing.
-    pub fn before(walls: &sandbox::Walls) -> Self {
-        let mut missing = Vec::new();
-        for path in &walls.write_protected {
-            let Some(directory) = path.parent().filter(|_| path.ends_with("config")) else {
-                continue;
-            };
-            let names = OBEYED.iter().map(|name| directory.join(name));
-            missing.extend(
-                names.filter(|path| !is_there(path) && !walls.write_protected.contains(path)),
-            );
-        }
-        Self(missing)
+/// What of that is missing now in the repositories that these walls protect. SECURITY: `.git/commondir` says where
+/// git finds its settings and hooks, so that protecting those would be worth nothing.
+pub(crate) fn missing(walls: &sandbox::Walls) -> Vec<PathBuf> {
+    let mut missing = Vec::new();
+    for path in &walls.write_protected {
+        // Each has one of these, which is protected: what git keeps of a linked work tree has the second.
+        let is_told = path.ends_with("config") || path.ends_with("commondir");
+        let Some(directory) = path.parent().filter(|_| is_told) else {
+            continue;
+        };
+        let names = OBEYED.iter().map(|name| directory.join(name));
+        missing
+            .extend(names.filter(|path| !is_there(path) && !walls.write_protected.contains(path)));
     }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        for path in self.0.iter().filter(|path| is_there(path)) {
-            let mut name = path.clone().into_os_string();
-            name.push(ENDING);
-            // What cannot be renamed here could not have been made by the command either.
-            drop(fs::rename(path, &name));
-        }
-    }
+    missing
 }
 
 fn is_there(path: &Path) -> bool {

@@ -1,6 +1,7 @@
 //! Named sets of openings that let real work pass: caches, registries, agents that sign.
 //! Must not open what the table does not name, nor follow a link that something planted.
 
+use crate::Openings;
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -25,6 +26,16 @@ pub struct Bundle {
     write: Vec<String>,
     sockets: Vec<String>,
     variables: Vec<String>,
+    /// Other names that people know it by.
+    also: Vec<String>,
+}
+
+/// The bundle of this name, or of one that people know it by, with its usual name.
+pub fn bundle(name: &str) -> Option<(&'static str, &'static Bundle)> {
+    let is_called = |known: &str, it: &Bundle| known == name || it.also.iter().any(|it| it == name);
+    let mut all = bundles().iter();
+    let (known, bundle) = all.find(|(known, it)| is_called(known, it))?;
+    Some((known, bundle))
 }
 
 /// All there are, by name.
@@ -45,6 +56,7 @@ fn read(table: &str) -> BTreeMap<String, Bundle> {
         let bundle = bundles.entry(name).or_default();
         match what.as_str() {
             "about" => bundle.about = value,
+            "also" => bundle.also.push(value),
             "host" => bundle.hosts.push(value),
             "read" => bundle.read.push(value),
             "socket" => bundle.sockets.push(value),
@@ -58,8 +70,7 @@ fn read(table: &str) -> BTreeMap<String, Bundle> {
 }
 
 impl Bundle {
-    /// Opens it for one command: what exists of what may be read, and what may be written, made if it is
-    /// missing.
+    /// Adds it to what is opened: what exists of what may be read, and what may be written, made if it is missing.
     ///
     /// # Errors
     /// A directory to write is missing and cannot be made, or leads elsewhere by a link; it is named.
@@ -67,33 +78,30 @@ impl Bundle {
         &self,
         home: &Path,
         variable: &dyn Fn(&str) -> Option<OsString>,
-        spawn: &mut sandbox::Spawn,
+        openings: &mut Openings,
     ) -> Result<(), (PathBuf, io::Error)> {
-        let walls = &mut spawn.walls;
         let place = |written: &String| place(written, home, variable);
         for path in self.read.iter().filter_map(place) {
             // One that is a link was put there to lead somewhere; it is left out as one that is missing.
-            walls.readable.extend(real(&path, home).ok());
+            openings.readable.extend(real(&path, home).ok());
         }
         for path in self.write.iter().filter_map(place) {
             let made = make(&path, home).and_then(|()| real(&path, home));
-            walls.writable.push(made.map_err(|error| (path, error))?);
+            openings.caches.push(made.map_err(|error| (path, error))?);
         }
         for path in self.sockets.iter().filter_map(place) {
             let is_socket = |path: &PathBuf| {
                 let found = path.symlink_metadata();
                 found.is_ok_and(|it| it.file_type().is_socket())
             };
-            walls
-                .sockets
-                .extend(path.canonicalize().ok().filter(is_socket));
+            let found = path.canonicalize().ok().filter(is_socket);
+            openings.sockets.extend(found);
         }
         for name in &self.variables {
             let Some(value) = variable(name) else {
                 continue;
             };
-            spawn.env.retain(|(known, _)| known != name.as_str());
-            spawn.env.push((name.into(), value));
+            openings.variables.push((name.into(), value));
         }
         Ok(())
     }
@@ -153,16 +161,6 @@ mod tests {
     use super::*;
     use std::{fs, os::unix::fs::symlink, os::unix::net::UnixListener};
 
-    fn empty() -> sandbox::Spawn {
-        sandbox::Spawn {
-            program: "/bin/true".into(),
-            args: Vec::new(),
-            env: Vec::new(),
-            cwd: "/".into(),
-            walls: sandbox::Walls::default(),
-        }
-    }
-
     fn home() -> (tempfile::TempDir, PathBuf) {
         let home = tempfile::tempdir().unwrap();
         let real = home.path().canonicalize().unwrap();
@@ -181,6 +179,7 @@ mod tests {
             let is_below_home = value.starts_with("~/") && !value.contains("..");
             let is_fit = match *what {
                 "about" => !value.is_empty(),
+                "also" => !bundles().contains_key(*value),
                 "host" => value
                     .split_once(':')
                     .is_some_and(|(_, port)| port.parse::<u16>().is_ok()),
@@ -195,6 +194,43 @@ mod tests {
         }
         assert_eq!(bundles().len(), 7);
         assert!(bundles().values().all(|it| !it.about.is_empty()));
+    }
+
+    #[test]
+    fn each_tool_has_its_bundle_by_a_name_of_its_own_and_what_commands_the_machine_has_none() {
+        for (name, want) in [
+            ("cargo", "cargo"),
+            ("gpg-agent", "git"),
+            ("go", "go"),
+            ("maven", "maven"),
+            ("npm", "npm"),
+            ("pip", "python"),
+            ("pnpm", "npm"),
+            ("ssh-agent", "ssh"),
+            ("uv", "python"),
+            ("yarn", "npm"),
+        ] {
+            assert_eq!(bundle(name).unwrap().0, want);
+        }
+        for name in ["docker", "dbus", "podman", "", "Cargo"] {
+            assert_eq!(bundle(name), None, "{name}");
+        }
+        let sockets = bundles().values().flat_map(|it| &it.sockets);
+        let is_agent = |it: &&String| {
+            ["SSH_AUTH_SOCK", "gpg-agent"]
+                .iter()
+                .any(|end| it.ends_with(end))
+        };
+        assert!(sockets.clone().count() > 0);
+        assert!(sockets.clone().all(|it| is_agent(&it)));
+        let mut names: Vec<&str> = bundles().keys().map(String::as_str).collect();
+        names.extend(
+            bundles()
+                .values()
+                .flat_map(|it| it.also.iter().map(String::as_str)),
+        );
+        names.sort_unstable();
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
     }
 
     #[test]
@@ -221,17 +257,12 @@ mod tests {
     fn what_may_be_written_is_made_in_a_fresh_home() {
         let (_kept, home) = home();
         for bundle in bundles().values() {
-            let mut spawn = empty();
-            bundle.open(&home, &|_| None, &mut spawn).unwrap();
-            let writable = &spawn.walls.writable;
-            assert_eq!(writable.len(), bundle.write.len());
-            assert!(
-                writable
-                    .iter()
-                    .all(|it| it.is_dir() && it.starts_with(&home))
-            );
-            assert!(spawn.walls.readable.is_empty() && spawn.walls.sockets.is_empty());
-            assert!(spawn.env.is_empty());
+            let mut openings = Openings::default();
+            bundle.open(&home, &|_| None, &mut openings).unwrap();
+            let caches = std::mem::take(&mut openings.caches);
+            assert_eq!(caches.len(), bundle.write.len());
+            assert!(caches.iter().all(|it| it.is_dir() && it.starts_with(&home)));
+            assert_eq!(openings, Openings::default());
         }
     }
 
@@ -240,22 +271,24 @@ mod tests {
         let ((_kept, home), (_other, disk)) = (home(), home());
         let cargo = &bundles()["cargo"];
         symlink(&disk, home.join(".cargo")).unwrap();
-        let mut spawn = empty();
-        cargo.open(&home, &|_| None, &mut spawn).unwrap();
+        let mut openings = Openings::default();
+        cargo.open(&home, &|_| None, &mut openings).unwrap();
         let moved = ["git", "registry"].map(|name| disk.join(name));
-        assert_eq!(spawn.walls.writable, moved);
+        assert_eq!(openings.caches, moved);
 
         fs::remove_dir(disk.join("registry")).unwrap();
         fs::create_dir(home.join(".ssh")).unwrap();
         symlink(home.join(".ssh"), disk.join("registry")).unwrap();
-        let (path, _) = cargo.open(&home, &|_| None, &mut empty()).unwrap_err();
+        let (path, _) = cargo
+            .open(&home, &|_| None, &mut Openings::default())
+            .unwrap_err();
         assert_eq!(path, home.join(".cargo/registry"));
 
         let go = &bundles()["go"];
         symlink(home.join(".ssh"), home.join("go")).unwrap();
         fs::create_dir(home.join(".cache")).unwrap();
         symlink(home.join(".ssh"), home.join(".cache/go-build")).unwrap();
-        assert!(go.open(&home, &|_| None, &mut empty()).is_err());
+        assert!(go.open(&home, &|_| None, &mut Openings::default()).is_err());
         assert_eq!(fs::read_dir(home.join(".ssh")).unwrap().count(), 0);
     }
 
@@ -272,13 +305,14 @@ mod tests {
             (&file, vec![]),
             (&home, vec![]),
         ] {
-            let mut spawn = empty();
+            let mut openings = Openings::default();
             let known = OsString::from("SSH_AUTH_SOCK");
-            spawn.env.push((known.clone(), "old".into()));
             let variable = |name: &str| (name == "SSH_AUTH_SOCK").then(|| value.clone().into());
-            ssh.open(&home, &variable, &mut spawn).unwrap();
-            assert_eq!(spawn.walls.sockets, want);
-            assert_eq!(spawn.env, [(known, value.clone().into())]);
+            ssh.open(&home, &variable, &mut openings).unwrap();
+            assert_eq!(openings.sockets, want);
+            let mut environment = vec![(known.clone(), "old".into())];
+            openings.set_variables(&mut environment);
+            assert_eq!(environment, [(known, value.clone().into())]);
         }
     }
 }

@@ -1,15 +1,20 @@
-//! What git needs to know of its user where it cannot read the user's own configuration, and which of its
-//! own files it executes or obeys.
+//! What git needs to know of its user where it cannot read the user's own configuration, and what keeps it from
+//! running what a repository brings along.
 //! Must not hand on anything else of that configuration: it may name programs, and hold logins.
 
+mod config;
+mod location;
+mod named;
+mod repository;
+
+use config::text_of;
+pub(crate) use location::{Location, name_of_work_tree};
+pub(crate) use named::{HOOKS as HOOK_NAMES, Named, Settings, is_harmless, running};
+pub(crate) use repository::Repository;
 use std::{
     ffi::{OsStr, OsString},
-    fs,
     path::Path,
 };
-
-/// The most that is read of a configuration, in bytes.
-const CONFIG_BYTES_MAX: u64 = 256 * 1024;
 
 /// Variables that name the user to git, and keep it from a configuration that it may not read: there,
 /// git gives up where a file is unreadable and not merely absent. What `environment` already says stays.
@@ -18,7 +23,7 @@ pub(crate) fn identity(
     environment: &[(OsString, OsString)],
 ) -> Vec<(OsString, OsString)> {
     let files = home.map(|home| [home.join(".config/git/config"), home.join(".gitconfig")]);
-    let texts = files.iter().flatten().filter_map(|file| read(file));
+    let texts = files.iter().flatten().filter_map(|file| text_of(file));
     let (mut name, mut email) = (None, None);
     for text in texts {
         // As in git, what is written last counts, and the file in the home itself is read last.
@@ -44,11 +49,14 @@ pub(crate) fn identity(
         .collect()
 }
 
+/// Where git looks for hooks.
+const HOOKS: &str = "core.hooksPath";
+
 /// Settings under which git runs nothing that a repository brings along, unless somebody trusts it. What a
 /// repository's own configuration says about these does not count then.
 const UNTRUSTED: &[(&str, &str)] = &[
     ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
+    (HOOKS, "/dev/null"),
     ("safe.bareRepository", "explicit"),
 ];
 
@@ -65,7 +73,9 @@ const LOOKING: &[(&str, &str)] = &[
 pub(crate) enum Git {
     /// What it is asked for, and nothing that the repository brings along.
     Plain,
-    /// The same without changing anything, not even to remember what it saw.
+    /// The same, and the hooks that are there: the person wants them run.
+    WithHooks,
+    /// As plain, without changing anything, not even to remember what it saw.
     Looking,
 }
 
@@ -100,7 +110,8 @@ pub(crate) fn restrain(
         put("PAGER".to_owned(), "cat".as_ref());
     }
     let looking = if is_looking { LOOKING } else { &[] };
-    let plain = UNTRUSTED.iter().chain(looking);
+    let is_kept = |setting: &&(&str, &str)| git != Git::WithHooks || setting.0 != HOOKS;
+    let plain = UNTRUSTED.iter().filter(is_kept).chain(looking);
     let plain = plain.map(|(key, value)| (*key, OsStr::new(value)));
     let excludes = excludes.map(|path| ("core.excludesFile", path.as_os_str()));
     let all: Vec<_> = plain.chain(excludes).collect();
@@ -117,7 +128,7 @@ pub(crate) fn restrain(
 /// What git passes over everywhere: what the user's own file says, and directories of these names. They hold
 /// places while a command runs, and git would try to clear them away.
 pub(crate) fn excludes(home: Option<&Path>, names: &[&str]) -> String {
-    let own = home.and_then(|home| read(&home.join(".config/git/ignore")));
+    let own = home.and_then(|home| text_of(&home.join(".config/git/ignore")));
     let mut text = own.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -129,87 +140,23 @@ pub(crate) fn excludes(home: Option<&Path>, names: &[&str]) -> String {
     text
 }
 
-/// A directory of git's own, in which it writes whatever the rules say to other files there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repository {
-    /// `.git` itself.
-    Main,
-    /// `.git/modules`, or a directory in it: a part of a name, or the repository of a submodule.
-    Module,
-    /// `.git/worktrees`.
-    Worktrees,
-    /// What git keeps of one work tree.
-    Worktree,
-}
-
-impl Repository {
-    /// What a directory of this name in a project is.
-    pub(crate) fn called(name: &OsStr) -> Option<Self> {
-        name.eq_ignore_ascii_case(".git").then_some(Self::Main)
-    }
-
-    /// What a directory of this name in this one is, if there is anything in it that git executes.
-    pub(crate) fn inner(self, name: &OsStr) -> Option<Self> {
-        let plain = [
-            "branches", "hooks", "info", "lfs", "logs", "objects", "refs",
-        ];
-        match self {
-            Self::Main | Self::Module if name == "modules" => Some(Self::Module),
-            Self::Main | Self::Module if name == "worktrees" => Some(Self::Worktrees),
-            Self::Module if !plain.iter().any(|it| name == *it) => Some(Self::Module),
-            Self::Worktrees => Some(Self::Worktree),
-            Self::Main | Self::Module | Self::Worktree => None,
-        }
-    }
-
-    /// What in it names programs that git runs, or says where it is to look for more of that.
-    pub(crate) fn executed(self) -> &'static [&'static str] {
-        match self {
-            Self::Main | Self::Module => &[
-                "commondir",
-                "config",
-                "config.worktree",
-                "hooks",
-                "info/attributes",
-            ],
-            Self::Worktrees => &[],
-            Self::Worktree => &["commondir", "config.worktree"],
-        }
-    }
-
-    /// Whether a name is kept from being made where nothing has it. Git bears an empty directory there.
-    pub(crate) fn is_held(self, name: &str) -> bool {
-        self == Self::Main && matches!(name, "config" | "hooks" | "info/attributes")
-    }
-}
-
-fn read(file: &Path) -> Option<String> {
-    let found = fs::metadata(file).ok()?;
-    let is_plain = found.is_file() && found.len() <= CONFIG_BYTES_MAX;
-    is_plain.then(|| fs::read_to_string(file).ok()).flatten()
-}
-
-/// The plain `key = value` lines of the section `[user]`. Includes are not followed.
+/// What is said in the section `[user]`. Includes are not followed.
 fn user(text: &str) -> Vec<(String, String)> {
-    let mut is_user = false;
-    let mut found = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            is_user = line.eq_ignore_ascii_case("[user]");
-        } else if let Some((key, value)) = line.split_once('=').filter(|_| is_user) {
-            let value = value.trim().trim_matches('"');
-            let is_plain = !value.is_empty() && !value.contains(['\\', '"', '#', ';']);
-            if is_plain {
-                found.push((key.trim().to_ascii_lowercase(), value.to_owned()));
-            }
-        }
-    }
-    found
+    let said = config::entries(text)
+        .into_iter()
+        .filter(|it| it.section == "user" && it.subsection.is_none());
+    let plain = said.filter_map(|it| {
+        let value = it.value?;
+        let is_plain = !value.is_empty() && !value.contains(char::is_control);
+        is_plain.then_some((it.key, value))
+    });
+    plain.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn of(config: &str, environment: &[(&str, &str)]) -> Vec<(String, String)> {
         let home = tempfile::tempdir().unwrap();

@@ -5,8 +5,11 @@ use crate::{
     expand::expand,
     git::{self, Git},
     open_calls::OpenCalls,
+    openings::Openings,
     options::{Hook, Moment, OpenError, Options, OutputLimits},
     process,
+    quarantine::{Quarantine, Watch},
+    spares::Spares,
     walls::{self, Trees},
 };
 use gate::{
@@ -22,6 +25,7 @@ use rustix::{
     process::geteuid,
 };
 use std::{
+    collections::HashSet,
     ffi::{OsStr, OsString},
     fmt,
     fs::DirBuilder,
@@ -29,6 +33,7 @@ use std::{
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 use tokio::task::spawn_blocking;
 
@@ -55,41 +60,52 @@ impl LocalHost {
         &self.0.launcher
     }
 
-    /// A command of the person's own with the environment and walls that a tool's command would have.
-    /// It is not run here: the host runs orders alone. `program` is absolute.
+    /// Records what a command of the person's own with these walls could change and may not. To be ended when nothing
+    /// of it is alive; what it changed stays beside its place under another name.
+    /// Where that cannot be told apart from other commands, waits for them to end, but no longer than `longest`.
+    ///
+    /// # Errors
+    /// It cannot be recorded, an earlier command left something that could not be put in order, or others do not
+    /// end.
+    pub fn watch(
+        &self,
+        walls: &sandbox::Walls,
+        longest: Duration,
+    ) -> Result<Option<Watch>, HostError> {
+        let is_partial = matches!(
+            self.0.launcher.confinement(),
+            sandbox::Confinement::Partial { .. }
+        );
+        let turn = is_partial
+            .then(|| self.0.turn(longest, || true))
+            .transpose()?;
+        self.0.watch(walls, HashSet::new(), turn, None)
+    }
+
+    /// A command of the person's own with the environment and walls that a tool's command would have under these
+    /// rules without any permit. It is not run here: the host runs orders alone. Looks through the workspace;
+    /// `program` is absolute.
+    ///
+    /// # Errors
+    /// It cannot be told what the rules close.
     pub fn as_a_tool_would(
         &self,
         program: &Path,
         args: Vec<OsString>,
+        rules: &Arc<ChildRules>,
         child_writes: ChildWrites,
-    ) -> sandbox::Spawn {
+    ) -> Result<sandbox::Spawn, HostError> {
         let machine = &self.0;
-        let mut walls = machine.bare_walls();
+        let walls = machine.walls_under(rules, child_writes, &[])?;
         let mut env = machine.environment.clone();
-        git::restrain(&mut env, Git::Plain, machine.git_excludes.as_deref());
-        if child_writes == ChildWrites::Workspace {
-            walls.writable.push(machine.workspace.clone());
-        }
-        sandbox::Spawn {
+        git::restrain(&mut env, machine.git(), machine.git_excludes.as_deref());
+        Ok(sandbox::Spawn {
             program: program.into(),
             args,
             env,
             cwd: machine.workspace.clone(),
             walls,
-        }
-    }
-
-    /// The walls that a tool's command would have under these rules, without any permit. Looks through the
-    /// workspace.
-    ///
-    /// # Errors
-    /// It cannot be told what the rules close.
-    pub fn walls_under(
-        &self,
-        rules: &Arc<ChildRules>,
-        child_writes: ChildWrites,
-    ) -> Result<sandbox::Walls, HostError> {
-        self.0.walls_under(rules, child_writes, &[])
+        })
     }
 }
 
@@ -187,12 +203,16 @@ pub(crate) struct Machine {
     pub(crate) readable: Vec<PathBuf>,
     /// Links in the home by which toolchains are reached.
     pub(crate) links: Vec<PathBuf>,
+    /// What the person opened beyond.
+    pub(crate) openings: Openings,
     pub(crate) trees: Mutex<Trees>,
+    pub(crate) quarantine: Quarantine,
+    pub(crate) spares: Spares,
     /// What git passes over in commands.
     pub(crate) git_excludes: Option<PathBuf>,
     pub(crate) shell: PathBuf,
     /// As the environment of children says it.
-    home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     pub(crate) limits: OutputLimits,
     pub(crate) launcher: sandbox::Launcher,
     pub(crate) calls: OpenCalls,
@@ -253,6 +273,7 @@ impl Machine {
         let mut environment =
             environment::of_child(&options.environment, &path, temp_dir.as_os_str());
         environment.extend(git::identity(home.as_deref(), &environment));
+        options.openings.set_variables(&mut environment);
 
         let opened =
             |role, path: &Path| directory(path).map_err(|error| unusable(role, path, error));
@@ -270,7 +291,14 @@ impl Machine {
                 .as_deref()
                 .map(sandbox::toolchain_links)
                 .unwrap_or_default(),
+            openings: options.openings,
             trees: Mutex::default(),
+            quarantine: Quarantine::default(),
+            spares: Spares::of_session(
+                &state_dir,
+                session_dir.file_name(),
+                beneath::id_of(&stat).device,
+            ),
             git_excludes: walls::git_excludes(home.as_deref(), &temp_dir),
             shell: process::shell(),
             home: options.home.filter(|home| home.is_absolute()),
@@ -284,6 +312,20 @@ impl Machine {
             session_dir,
             temp_dir,
         })
+    }
+
+    /// What git does in commands that change something. SECURITY: where nothing confines a command, a hook would
+    /// run as freely as the person, who was asked about git alone.
+    pub(crate) fn git(&self) -> Git {
+        let is_walled = !matches!(
+            self.launcher.confinement(),
+            sandbox::Confinement::NotEnforced { .. }
+        );
+        if self.openings.has_git_hooks && is_walled {
+            Git::WithHooks
+        } else {
+            Git::Plain
+        }
     }
 
     /// Tells the hook where the work is.

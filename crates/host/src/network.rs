@@ -74,7 +74,7 @@ fn note(refused: &Mutex<BTreeSet<String>>, heard: Heard) {
 }
 
 /// Adds what makes programs use the proxy, in place of what the user has for the machine's own network.
-pub(crate) fn point_at(environment: &mut Vec<(OsString, OsString)>, port: u16) {
+pub fn point_at(environment: &mut Vec<(OsString, OsString)>, port: u16) {
     for (name, value) in proxy::proxy_environment(port) {
         environment.retain(|(known, _)| known != name);
         environment.push((name.into(), value.into()));

@@ -1,6 +1,7 @@
 //! With what a host is opened, and why it could not be.
 //! Must not have defaults: who opens a host says what it stands on.
 
+use crate::Openings;
 use std::{ffi::OsString, fmt, io, path::PathBuf, sync::Arc};
 
 /// What a host stands on. All of it is given: the library reads no environment.
@@ -20,6 +21,8 @@ pub struct Options {
     pub path: Option<OsString>,
     /// The environment of our own process. Children get what is left of it without secrets.
     pub environment: Vec<(OsString, OsString)>,
+    /// What the person opens to commands beyond the usual walls.
+    pub openings: Openings,
     /// How much of an output goes on to the model; more is kept in a file.
     pub limits: OutputLimits,
     /// What starts children inside walls.
@@ -63,6 +66,8 @@ pub enum Moment {
     BeforeRename,
     /// The new bytes are in place; what came out is looked at next.
     AfterRename,
+    /// What a command changed has been moved away; what was there before takes its place next.
+    BeforePutBack,
 }
 
 /// Why a host could not be opened. Speaks to the user.

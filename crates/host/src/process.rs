@@ -2,17 +2,17 @@
 //! Must not wait for anything but the command itself, whoever still holds its output.
 
 use crate::{
-    aside::Aside,
     git::{self, Git},
     local::{Machine, blocking},
     network::{self, WayOut},
     output::Output,
+    quarantine::{Turn, Watch},
     resolve::failed,
-    running::Running,
+    running::{Caged, Running},
 };
 use gate::{
     access::Spawn,
-    g3_confine::{Order, Reach},
+    g3_confine::{ChildWrites, Opening, Order, Reach},
     host::{Ended, Exit, FileKind, HostError},
 };
 use rustix::{
@@ -51,7 +51,7 @@ const BASH: &[&str] = &[
 /// What a blocking start hands to the runtime.
 enum Started {
     #[cfg(target_os = "linux")]
-    Walled(sandbox::Child),
+    Walled(Caged),
     /// Started on the runtime, which must know it to reap it.
     Bare(Box<sandbox::Spawn>, OwnedFd),
 }
@@ -61,9 +61,9 @@ impl Started {
     fn way_out(&mut self, reach: Reach) -> Result<Option<WayOut>, HostError> {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Walled(child) => {
+            Self::Walled(caged) => {
                 let open = |listener| WayOut::open(listener, reach).map_err(not_started);
-                child.take_listener().map(open).transpose()
+                caged.child.take_listener().map(open).transpose()
             }
             Self::Bare(..) => Ok(None),
         }
@@ -75,9 +75,8 @@ pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<
     let mut closing = machine.calls.check(order.call())?;
     let timeout = Duration::from_millis(order.access().timeout_ms());
     let reach = order.reach().clone();
-    // Dropped last, when nothing of the command runs any more.
-    let (mut started, pipe, _aside) =
-        blocking(&machine, move |machine| machine.start(&order)).await?;
+    let shared = Arc::clone(&machine);
+    let (mut started, pipe) = blocking(&machine, move |_| shared.start(&order)).await?;
     let way_out = started.way_out(reach)?;
     let mut running = run(started)?;
     let mut pipe = Receiver::from_owned_fd(pipe).map_err(not_started)?;
@@ -108,7 +107,7 @@ pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<
             }
         }
     };
-    drop(running);
+    blocking(&machine, move |_| running.finish()).await?;
     drain(&pipe, &mut chunk, &mut output).await;
     let refused = way_out.as_ref().map(WayOut::refused).unwrap_or_default();
     drop(way_out);
@@ -119,6 +118,7 @@ pub(crate) async fn spawn(machine: Arc<Machine>, order: Order<Spawn>) -> Result<
         tail,
         bytes_total,
         refused,
+        undone: machine.quarantine.take_untold(),
         kept_at,
     })
 }
@@ -139,7 +139,7 @@ async fn drain(pipe: &Receiver, chunk: &mut [u8], output: &mut Output) {
 fn run(started: Started) -> Result<Running, HostError> {
     match started {
         #[cfg(target_os = "linux")]
-        Started::Walled(child) => Running::walled(child),
+        Started::Walled(caged) => Running::walled(caged),
         Started::Bare(spawn, output) => Running::bare(&spawn, output),
     }
     .map_err(not_started)
@@ -150,13 +150,17 @@ fn not_started(error: impl Into<io::Error>) -> HostError {
 }
 
 impl Machine {
-    fn start(&self, order: &Order<Spawn>) -> Result<(Started, OwnedFd, Aside), HostError> {
+    fn start(self: &Arc<Self>, order: &Order<Spawn>) -> Result<(Started, OwnedFd), HostError> {
         let _open = self.calls.check(order.call())?;
+        // Before anything is looked at: another command may be at it.
+        let turn = self.turn_of(order)?;
         let mut env = self.environment.clone();
         let git = if order.access().is_for_looking() {
             Git::Looking
-        } else {
+        } else if order.is_outside_sandbox() {
             Git::Plain
+        } else {
+            self.git()
         };
         git::restrain(&mut env, git, self.git_excludes.as_deref());
         let cwd = self.directory_of(order)?;
@@ -177,20 +181,23 @@ impl Machine {
             cwd,
             walls,
         };
-        let aside = Aside::before(&spawn.walls);
+        let watch = self.watch_over(order, &spawn.walls, turn)?;
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(not_started)?;
         let started = match self.launcher.confinement() {
+            // A person has let this one out, for this call.
+            _ if order.is_outside_sandbox() => Started::Bare(Box::new(spawn), writer),
             // The gate knows, and somebody said yes to this command as it is.
             sandbox::Confinement::NotEnforced { .. } => Started::Bare(Box::new(spawn), writer),
             #[cfg(target_os = "linux")]
             sandbox::Confinement::Full { .. } | sandbox::Confinement::Partial { .. } => {
                 let child = self.launcher.start(&spawn, writer);
-                Started::Walled(child.map_err(|error| match error {
+                let child = child.map_err(|error| match error {
                     sandbox::StartError::Wall { path, source } if self.holds_ours(&path) => {
                         not_started(source)
                     }
                     error => HostError::Failed(format!("the command did not start: {error}")),
-                })?)
+                })?;
+                Started::Walled(Caged::new(child, watch))
             }
             #[cfg(not(target_os = "linux"))]
             sandbox::Confinement::Full { .. } | sandbox::Confinement::Partial { .. } => {
@@ -199,11 +206,43 @@ impl Machine {
                 ));
             }
         };
-        Ok((started, reader, aside))
+        Ok((started, reader))
+    }
+
+    /// In the partial tier two commands that write in the workspace could not be told apart afterwards.
+    fn turn_of(&self, order: &Order<Spawn>) -> Result<Option<Turn>, HostError> {
+        let is_writing = !order.access().is_for_looking()
+            && order.walls().child_writes() == ChildWrites::Workspace;
+        if !self.is_partial() || !is_writing || order.is_outside_sandbox() {
+            return Ok(None);
+        }
+        let longest = Duration::from_millis(order.access().timeout_ms());
+        let is_open = || self.calls.check(order.call()).is_ok();
+        self.turn(longest, is_open).map(Some)
+    }
+
+    fn watch_over(
+        self: &Arc<Self>,
+        order: &Order<Spawn>,
+        walls: &sandbox::Walls,
+        turn: Option<Turn>,
+    ) -> Result<Option<Watch>, HostError> {
+        let opened = order.walls().openings().iter();
+        let opened = opened.filter_map(|opening| match opening {
+            Opening::Write(path) => Some(path.into()),
+            Opening::Read(_) => None,
+        });
+        self.watch(
+            walls,
+            opened.collect(),
+            turn,
+            Some(order.call().to_string()),
+        )
     }
 
     fn walls_if_any(&self, order: &Order<Spawn>) -> Result<sandbox::Walls, HostError> {
         match self.launcher.confinement() {
+            _ if order.is_outside_sandbox() => Ok(sandbox::Walls::default()),
             sandbox::Confinement::NotEnforced { .. } => Ok(sandbox::Walls::default()),
             sandbox::Confinement::Partial { .. } => self.walls(order),
             sandbox::Confinement::Full { .. } => {
@@ -239,8 +278,9 @@ impl Machine {
             .collect())
     }
 
-    /// Where the command starts, looked at right before. A directory swapped after that gains nothing:
-    /// the walls do not go by it.
+    /// Where the command starts, looked at right before. A directory swapped after that gains nothing inside: the
+    /// walls do not go by it. Outside of them it counts, so the gate lets nothing else of the session run beside such
+    /// a command, and the person who says yes is told that other programs may change what it would do.
     fn directory_of(&self, order: &Order<Spawn>) -> Result<PathBuf, HostError> {
         let Some(target) = order.workdir() else {
             self.check_workspace().map_err(HostError::Failed)?;

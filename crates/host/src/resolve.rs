@@ -5,6 +5,7 @@ use crate::{
     beneath::{self, Spot},
     local::Machine,
     options::Moment,
+    quarantine,
 };
 use gate::host::{FileId, HostError, Place, ResolveError, Resolved};
 use rustix::{
@@ -182,8 +183,9 @@ impl Machine {
 
     /// Whether a real path belongs to us: neither tools nor children come near it.
     pub(crate) fn is_ours(&self, real: &Path) -> bool {
+        let is_output = |below: &Path| !below.starts_with(quarantine::NAME);
         real.starts_with(&self.state_dir)
-            && !real.starts_with(&self.session_dir)
+            && !real.strip_prefix(&self.session_dir).is_ok_and(is_output)
             && !real.starts_with(&self.temp_dir)
     }
 }

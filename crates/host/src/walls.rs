@@ -2,22 +2,29 @@
 //! Must not open anything that the order does not, nor leave out what cannot be told: then nothing runs.
 
 use crate::{
-    beneath, git,
-    index::{Closed, Index, IndexError, Opened},
+    beneath,
+    git::{self, Location, Repository},
+    index::{ANY, Closed, Index, IndexError, Made, Opened},
     local::Machine,
+    newcomers::Repositories,
 };
 use gate::{
     access::Spawn,
     g3_confine::{ChildRules, ChildWrites, Leave, Opening, Order},
     host::{HostError, Place},
 };
-use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::{
+    fd::{AsFd as _, OwnedFd},
+    process::geteuid,
+};
 use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
     fs::{File, Metadata},
     io::Write as _,
+    mem,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
 /// How many directories outside are remembered.
@@ -44,7 +51,10 @@ const OBEYED: &[&str] = &[
     "CLAUDE.md",
 ];
 
-/// What in the system's own directories is secret, where file modes may not keep it from us.
+/// In how many nested repositories: to hold a place costs as much in each, and there may be hundreds.
+const NESTED_MAX: usize = 8;
+
+/// What in the system's own directories is secret, whatever its mode and whatever is opened.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
     "/etc/gshadow",
@@ -59,22 +69,93 @@ const SYSTEM_SECRETS: &[&str] = &[
     "/etc/wireguard",
 ];
 
+/// To root, whom no mode keeps out, what modes close to others there. Found once: what is closed later is hidden from
+/// the commands of a later session.
+static SYSTEM_CLOSED: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+    if geteuid().is_root() {
+        sandbox::system_closed()
+    } else {
+        Vec::new()
+    }
+});
+
 /// What is known of the trees that commands may touch, under the rules of the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
     rules: Option<Arc<ChildRules>>,
     workspace: Option<Index>,
+    /// The repository of a workspace that is a linked work tree.
+    repository: Option<Index>,
     /// The one used last stands first.
     outside: Vec<Index>,
+    /// What git's files of settings say, whatever the rules.
+    settings: git::Settings,
+    /// Which directories in the workspace were taken for what tools fetch or make, whatever the rules.
+    made: Made,
+    /// The repositories that were there before the last command, by the directory that was looked through.
+    repositories: BTreeMap<PathBuf, Repositories>,
 }
 
 impl Trees {
     /// Forgets what was found under other rules.
     fn keep_for(&mut self, rules: &Arc<ChildRules>) {
         let is_of = |index: &Index| Arc::ptr_eq(index.rules(), rules);
-        self.workspace = self.workspace.take().filter(is_of);
+        if let Some(index) = self.workspace.take_if(|index| !is_of(index)) {
+            self.made = index.into_made();
+        }
+        self.repository = self.repository.take().filter(is_of);
         self.outside.retain(is_of);
         self.rules = Some(Arc::clone(rules));
+    }
+
+    /// The repositories that were there when a command was about to start.
+    pub(crate) fn repositories(&self) -> Repositories {
+        let mut all = Repositories::default();
+        self.repositories.values().for_each(|it| all.extend(it));
+        all
+    }
+
+    /// The same now, where a command may write.
+    pub(crate) fn look_for_repositories(
+        &mut self,
+        machine: &Machine,
+        writable: &[PathBuf],
+    ) -> Result<Repositories, HostError> {
+        let mut found = Repositories::default();
+        let nothing = Opened::default();
+        if let Some(index) = &mut self.workspace {
+            let closed = index.closed(&machine.workspace_fd, &nothing);
+            found.add(&closed.map_err(not_told)?);
+        }
+        let is_written = |it: &&mut Index| writable.iter().any(|path| path == it.root());
+        let outside = self.outside.iter_mut().filter(is_written);
+        for index in self.repository.iter_mut().chain(outside) {
+            // Where it is gone or cannot be entered, nobody works.
+            if let Ok(fd) = machine.open_directory(index.root()) {
+                found.add(&index.closed(&fd, &nothing).map_err(not_told)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Remembers the repositories below a directory.
+    fn note_repositories(&mut self, root: &Path, closed: &Closed) {
+        let found = Repositories::of(closed);
+        self.repositories.insert(root.to_owned(), found);
+    }
+
+    /// What is closed in a repository's own directory, outside.
+    fn closed_repository(
+        &mut self,
+        directory: &Path,
+        fd: &OwnedFd,
+        rules: &Arc<ChildRules>,
+        opened: &Opened,
+    ) -> Result<Closed, HostError> {
+        let known = self.repository.take().filter(|it| it.root() == directory);
+        let index = known.unwrap_or_else(|| Index::of_repository(directory, Arc::clone(rules)));
+        let closed = self.repository.insert(index).closed(fd, opened);
+        closed.map_err(not_told)
     }
 
     fn closed_outside(
@@ -113,7 +194,11 @@ impl Machine {
         } else {
             walls.child_writes()
         };
-        self.walls_under(&rules, child_writes, walls.openings())
+        let mut walls = self.walls_under(&rules, child_writes, walls.openings())?;
+        if child_writes == ChildWrites::Workspace {
+            walls.spares = self.spares.path().map(Path::to_owned);
+        }
+        Ok(walls)
     }
 
     /// The same from its parts.
@@ -123,19 +208,45 @@ impl Machine {
         child_writes: ChildWrites,
         openings: &[Opening],
     ) -> Result<sandbox::Walls, HostError> {
-        let opened = self.opened(rules, openings);
+        let mut opened = self.opened(rules, openings);
         let mut walls = self.bare_walls();
+        self.add_openings(child_writes, &mut opened, &mut walls);
+        walls.masked.extend(self.closed_by_modes(&opened));
         let mut trees = lock(&self.trees);
         trees.keep_for(rules);
-        let inside = trees
-            .workspace
-            .get_or_insert_with(|| Index::new(&self.workspace, Place::Inside, Arc::clone(rules)));
+        let of_trees = &mut *trees;
+        let inside = of_trees.workspace.get_or_insert_with(|| {
+            let made = mem::take(&mut of_trees.made);
+            Index::new(&self.workspace, Place::Inside, Arc::clone(rules)).knowing(made)
+        });
         let inside = inside
             .closed(&self.workspace_fd, &opened)
             .map_err(not_told)?;
+        trees.note_repositories(&self.workspace, &inside);
+        let linked = self.linked(&inside, rules).map(|it| &it.location);
+        let repository = linked
+            .map(|it| self.open_repository(&mut trees, it, rules, &opened, &mut walls))
+            .transpose()?
+            .flatten();
         if child_writes == ChildWrites::Workspace {
             let held = self.held_names(&inside, rules, &opened);
             walls.write_protected.extend(held);
+            let settings = &mut trees.settings;
+            let obeyed = self.obeyed(&inside, repository.as_ref(), rules, settings, &opened);
+            walls.write_protected.extend(obeyed);
+            if let Some((linked, closed)) = linked.zip(repository) {
+                walls.writable.extend(closed.writable);
+                walls.write_protected.extend(closed.write_protected);
+                walls.write_protected.extend(linked.of_others());
+            }
+        }
+        if let Some(linked) = linked {
+            // Its own protections hold, and not those of any directory outside.
+            let is_elsewhere = |path: &PathBuf| !path.starts_with(&linked.common);
+            opened.read.retain(is_elsewhere);
+            opened.write.retain(is_elsewhere);
+        }
+        if child_writes == ChildWrites::Workspace {
             walls.writable.extend(inside.writable);
             walls.write_protected.extend(inside.write_protected);
         }
@@ -154,11 +265,10 @@ impl Machine {
     /// What every command has, before rules and permits: nothing of the workspace can be written.
     pub(crate) fn bare_walls(&self) -> sandbox::Walls {
         let secrets = SYSTEM_SECRETS.iter().map(PathBuf::from);
-        let is_real = |path: &PathBuf| path.canonicalize().is_ok_and(|real| real == *path);
         sandbox::Walls {
             readable: self.readable.clone(),
             writable: vec![self.temp_dir.clone()],
-            masked: secrets.filter(is_real).collect(),
+            masked: secrets.filter(|path| is_real(path)).collect(),
             links: self.links.clone(),
             limits: sandbox::Limits {
                 processes: Some(PROCESSES_MAX),
@@ -166,6 +276,20 @@ impl Machine {
             },
             ..sandbox::Walls::default()
         }
+    }
+
+    /// What root's commands are kept from although they could read it, but for what is opened by itself, and for the
+    /// workspace, which the rules tell apart.
+    fn closed_by_modes(&self, opened: &Opened) -> impl Iterator<Item = PathBuf> {
+        let is_meant = |path: &PathBuf| {
+            let is_opened = opened.read.contains(path) || opened.write.contains(path);
+            let is_inside = path.starts_with(&self.workspace) || self.workspace.starts_with(path);
+            !is_opened && !is_inside && is_real(path)
+        };
+        SYSTEM_CLOSED
+            .iter()
+            .filter(move |path| is_meant(path))
+            .cloned()
     }
 
     /// The permits of this call and the directories that rules open by name, but for what is ours and for
@@ -190,15 +314,74 @@ impl Machine {
                 })
                 .collect(),
             write: written
-                .filter(|path| self.is_there(path) && !self.state_dir.starts_with(path))
+                .filter(|path| self.is_there(path) || self.is_missing_there(path))
+                .filter(|path| !self.state_dir.starts_with(path))
                 .collect(),
         }
     }
 
     /// Whether a path that was judged stands where it did, and is not ours.
-    fn is_there(&self, path: &Path) -> bool {
+    pub(crate) fn is_there(&self, path: &Path) -> bool {
         // SECURITY: what is a link by now was not judged as what it leads to.
-        path.canonicalize().is_ok_and(|real| real == path) && !self.is_ours(path)
+        is_real(path) && !self.is_ours(path)
+    }
+
+    /// Whether a path in the workspace that was judged is still missing, and could only be made there.
+    fn is_missing_there(&self, path: &Path) -> bool {
+        let above = path.ancestors().find(|it| it.symlink_metadata().is_ok());
+        let is_inside = |it: &Path| it != path && it.starts_with(&self.workspace) && is_real(it);
+        above.is_some_and(is_inside) && !self.is_ours(path)
+    }
+
+    /// The rules of the last command whose walls were told.
+    pub(crate) fn rules_of_the_last(&self) -> Option<Arc<ChildRules>> {
+        lock(&self.trees).rules.clone()
+    }
+
+    /// Directories in which nothing may be made but what these permits name: no wall can tell such names apart.
+    pub(crate) fn partly_opened(&self, opened: &HashSet<PathBuf>) -> Vec<PathBuf> {
+        let Some(rules) = self.rules_of_the_last() else {
+            return Vec::new();
+        };
+        let is_closed = |path: &&Path| {
+            let is_below = **path != *self.workspace && path.starts_with(&self.workspace);
+            // Git makes what it likes in there; what others execute is protected by name.
+            let is_git = path.iter().any(|it| Repository::called(it).is_some());
+            is_below
+                && !is_git
+                && !opened.contains(*path)
+                && !self.may_be_made(&path.join(ANY), &rules)
+        };
+        let top = |path: &PathBuf| {
+            let above = path.ancestors().skip(1).filter(is_closed);
+            above.last().map(Path::to_owned)
+        };
+        let found: BTreeSet<PathBuf> = opened.iter().filter_map(top).collect();
+        found.into_iter().collect()
+    }
+
+    /// Opens the repository of a linked work tree to be read, and tells what may be written in it: as in the
+    /// repository of any workspace.
+    fn open_repository(
+        &self,
+        trees: &mut Trees,
+        location: &Location,
+        rules: &Arc<ChildRules>,
+        opened: &Opened,
+        walls: &mut sandbox::Walls,
+    ) -> Result<Option<Closed>, HostError> {
+        let common = &location.common;
+        let fd = self.open_directory(common)?;
+        let closed = trees.closed_repository(common, &fd, rules, opened)?;
+        trees.note_repositories(common, &closed);
+        if closed.masked.contains(common) {
+            return Ok(None);
+        }
+        walls.readable.push(common.clone());
+        walls.masked.extend(closed.masked.iter().cloned());
+        let text = common.to_str();
+        let is_writable = text.is_some_and(|it| rules.enter_to_write(it) != Leave::Denied);
+        Ok(is_writable.then_some(closed))
     }
 
     /// Opens what lies outside the workspace, as far as the rules do not close what lies in it.
@@ -235,6 +418,7 @@ impl Machine {
             }
             if opened.write.contains(directory) {
                 walls.writable.push(directory.clone());
+                trees.note_repositories(directory, &closed);
                 // Its own rules: what is open in it is so because the directory is.
                 walls.write_protected.extend(closed.write_protected);
             }
@@ -258,13 +442,18 @@ impl Machine {
 
     /// Names that must not appear in a project while a command runs.
     fn held_names(&self, closed: &Closed, rules: &ChildRules, opened: &Opened) -> Vec<PathBuf> {
-        let roots = closed.project_roots.iter();
+        let (top, nested): (Vec<_>, Vec<_>) = closed
+            .project_roots
+            .iter()
+            .partition(|root| **root == self.workspace);
+        let roots = top.into_iter().chain(nested.into_iter().take(NESTED_MAX));
         let paths = roots.flat_map(|root| OBEYED.iter().map(|name| root.join(name)));
         let is_held = |path: &PathBuf| {
             // What an earlier command left there when it was cut off is none of the project's.
             let is_left = |it: &Metadata| it.is_dir() && it.mode() & 0o7777 == sandbox::HELD_MODE;
             let is_missing = path.symlink_metadata().as_ref().map_or(true, is_left);
-            is_missing && !opened.write.contains(path) && !self.may_be_made(path, rules)
+            let is_opened = opened.write.contains(path) || opened.is_written_below(path);
+            is_missing && !is_opened && !self.may_be_made(path, rules)
         };
         paths.filter(is_held).collect()
     }
@@ -284,6 +473,11 @@ pub(crate) fn git_excludes(home: Option<&Path>, temp_dir: &Path) -> Option<PathB
     let mut file = File::create_new(&path).ok()?;
     let written = file.write_all(git::excludes(home, OBEYED).as_bytes());
     written.ok().map(|()| path)
+}
+
+/// Whether a path exists and reaches its place without a link.
+fn is_real(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|real| real == path)
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -34,7 +34,6 @@ use std::{
     io::Write as _,
     mem,
     path::Path,
-    sync::PoisonError,
 };
 
 /// What stands there before a write, as it was judged.
@@ -57,8 +56,8 @@ impl Machine {
                 target.real
             )));
         }
-        // Our own writers would otherwise undo each other.
-        let _one_at_a_time = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
+        // Our own writers would otherwise undo each other, and so would who compares after a command.
+        let _one_at_a_time = self.alone();
         let spot = self.stand(target)?;
         let old = self.old(&spot, target)?;
         if old.as_ref().map(|old| old.digest) != change.before() {
@@ -79,7 +78,12 @@ impl Machine {
         match old {
             Some(old) => self.replace(&mut draft, &name, &old, target),
             None => self.create(&mut draft, &name, target),
+        }?;
+        if let Some(stat) = &draft.stat {
+            self.quarantine
+                .note_write(&target.absolute, stat, change.after());
         }
+        Ok(())
     }
 
     fn old(&self, spot: &Spot, target: &Resolved) -> Result<Option<Old>, HostError> {
@@ -180,6 +184,8 @@ struct Draft {
     dir_id: FileId,
     temp: OsString,
     id: FileId,
+    /// What the new file is, once it is whole.
+    stat: Option<Stat>,
     /// The directories made for it: where, and under which name.
     made: Vec<(OwnedFd, OsString)>,
     is_in_place: bool,
@@ -200,6 +206,7 @@ impl Draft {
             dir_id: id,
             temp: temp_name(),
             id,
+            stat: None,
             made: Vec::new(),
             is_in_place: false,
             is_left: false,
@@ -241,6 +248,7 @@ impl Draft {
             fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o777))?;
         }
         fsync(&file)?;
+        self.stat = Some(fstat(&file)?);
         Ok(())
     }
 

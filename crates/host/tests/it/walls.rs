@@ -388,10 +388,6 @@ fn a_command_cannot_tell_git_to_look_for_its_settings_elsewhere() {
     run(&world, &host, script);
     for name in ["commondir", "config.worktree"] {
         assert!(!world.path(&format!("ws/.git/{name}")).exists(), "{name}");
-        assert!(
-            world.path(&format!("ws/.git/{name}.set-aside")).exists(),
-            "{name}"
-        );
     }
     // What was there before stays, and cannot be changed.
     world.put("ws/.git/config.worktree", "[user]\n");
@@ -410,8 +406,48 @@ fn a_name_that_a_cut_off_command_held_is_held_again() {
     ]);
     let left = world.path("ws/CLAUDE.md");
     fs::create_dir(&left).unwrap();
-    fs::set_permissions(&left, fs::Permissions::from_mode(0o1555)).unwrap();
+    fs::set_permissions(&left, fs::Permissions::from_mode(sandbox::HELD_MODE)).unwrap();
     run(&world, &host, "rmdir CLAUDE.md && echo evil > CLAUDE.md");
     assert!(!left.is_file());
     assert!(!left.exists(), "it is gone with the command that held it");
+}
+
+#[test]
+fn what_holds_names_is_kept_between_commands_where_nobody_comes_and_gone_with_the_session() {
+    let (world, host) = walled(&[
+        ("edit", "*", Ask),
+        ("edit.command", "*", Allow),
+        ("edit.new", "*", Allow),
+        ("edit", "CLAUDE.md", Ask),
+    ]);
+    let held = world.path("state/held/session");
+    let kept = || fs::read_dir(&held).map_or(0, Iterator::count);
+    let mut counts = [0; 2];
+    for count in &mut counts {
+        let script = format!(
+            "echo x > CLAUDE.md; ls -A; touch {0}/x; ls {0}",
+            held.display()
+        );
+        let ended = run(&world, &host, &script);
+        assert!(text(&ended).contains("CLAUDE.md"), "{}", text(&ended));
+        assert!(!world.path("ws/CLAUDE.md").exists());
+        *count = kept();
+    }
+    assert!(counts[0] > 0 && counts[0] == counts[1], "{counts:?}");
+    assert!(world.list(&host, held.to_str().unwrap()).is_err());
+    drop(host);
+    assert!(!world.path("state/held").exists());
+}
+
+#[test]
+fn what_the_system_does_not_show_to_everyone_no_command_reads() {
+    let (world, host) = walled(&[]);
+    // Modes are no wall to root, so what they close is hidden from it.
+    let script = "find /etc ! -perm -o=r ! -type l ! -type d -exec cat {} + 2> /dev/null | wc -c; \
+        find /etc -type d ! -perm -o=rx -exec ls -A {} + 2> /dev/null; [ -r /etc/passwd ] && echo end";
+    let ended = run(&world, &host, script);
+    assert_eq!(
+        (ended.exit, text(&ended).as_str()),
+        (Exit::Code(0), "0\nend\n")
+    );
 }

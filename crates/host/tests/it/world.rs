@@ -22,7 +22,7 @@ use std::{
 };
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tollgate_host::{Hook, LocalHost, Moment, OpenError, Options, OutputLimits};
+use tollgate_host::{Hook, LocalHost, Moment, OpenError, Openings, Options, OutputLimits};
 
 pub(crate) const LIMITS: OutputLimits = OutputLimits {
     lines_max: 100,
@@ -145,6 +145,7 @@ impl World {
             home: Some(self.path("home")),
             path: None,
             environment: Vec::new(),
+            openings: Openings::default(),
             limits: LIMITS,
             launcher: sandbox::Launcher::open_program(&supervisor()).unwrap(),
             hook: Some(at),
@@ -275,6 +276,26 @@ impl World {
         self.call(host, json!({ "verb": "write", "path": path, "text": text }))
     }
 
+    /// What the tool `bash` says of a line, with every ask answered by yes, and all edits that were asked about.
+    pub(crate) fn bash_with_edits(&self, host: &LocalHost, command: &str) -> (String, Vec<String>) {
+        let _runtime = self.runtime.as_ref().unwrap().enter();
+        let arguments = RawArguments::Json(json!({ "command": command }));
+        let tools = [AnyTool::new(tools::Bash)];
+        let edits = Mutex::new(Vec::new());
+        let done = self
+            .bench
+            .run_on(host, &tools, "bash", arguments, |question| {
+                let edited = question
+                    .subjects
+                    .iter()
+                    .filter(|it| it.permission == "edit");
+                lock(&edits).extend(edited.map(|it| it.canonical.clone()));
+                yes()
+            });
+        let said = done.map_or_else(|not_run| not_run.to_string(), |done| done.output);
+        (said, edits.into_inner().unwrap())
+    }
+
     pub(crate) fn run(&self, host: &LocalHost, command: &str) -> Result<Ended, Stop> {
         self.run_for(host, command, None, 60_000)
     }
@@ -337,7 +358,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Built beside the tests: `target/<profile>/examples/supervisor`.
-fn supervisor() -> PathBuf {
+pub(crate) fn supervisor() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests
         .ancestors()
