@@ -1,35 +1,95 @@
 //! What a session began with of the key `sandbox`: kept with it, so that what is written into a configuration
 //! later only tightens it. Must not be kept where a tool could read or change it.
 
-use crate::error::CliError;
-use config::{Bounds, Reference, Sandbox};
+use crate::{error::CliError, opening};
+use config::{Bounds, Reference, Sandbox, Surroundings};
 use std::{
+    cell::RefCell,
     env, fs,
     io::{ErrorKind, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
-/// Told where folders are named that no session opens.
-pub(crate) const NOT_WRITABLE: &str = "`sandbox.writable_paths` opens nothing to the commands of a session yet, \
-     only to those of `tollgate sandbox`; a rule for `external_directory` opens what a command names";
+/// This machine around the key.
+struct Here<'s> {
+    home: Option<PathBuf>,
+    workspace: &'s Path,
+    warnings: RefCell<Vec<String>>,
+}
 
-/// What a configuration says.
+impl Surroundings for Here<'_> {
+    fn look_up(&self, reference: &Reference) -> Option<String> {
+        match reference {
+            Reference::Env(name) => env::var(name).ok(),
+            Reference::File(path) => {
+                let text = fs::read_to_string(path).ok()?;
+                Some(text.trim().to_owned())
+            }
+        }
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<PathBuf>, String> {
+        let real = match path.canonicalize() {
+            Ok(real) => real,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let warning = format!(
+                    "`{}` of `sandbox.writable_paths` is not there, and opens nothing",
+                    path.display()
+                );
+                self.warnings.borrow_mut().push(warning);
+                return Ok(None);
+            }
+            Err(error) => return Err(closed(path, &error.to_string())),
+        };
+        let real_of = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let holds = |inner: Option<&Path>| inner.is_some_and(|it| real_of(it).starts_with(&real));
+        let why = if real.to_str().is_none() {
+            "its path is not UTF-8, so no rule could name it".to_owned()
+        } else if let Some(ours) = opening::ours_near(&real) {
+            opening::stays_closed(&ours)
+        } else if holds(self.home()) {
+            "it is the home, or lies around it".to_owned()
+        } else if holds(Some(self.workspace)) && real != real_of(self.workspace) {
+            "it lies around the workspace".to_owned()
+        } else if holds(Some(&env::temp_dir())) {
+            "temporary folders of other sessions lie in it; commands have one of their own"
+                .to_owned()
+        } else {
+            return Ok(Some(real));
+        };
+        Err(closed(path, &why))
+    }
+
+    fn bundle(&self, name: &str) -> Result<(String, Vec<String>), String> {
+        let (name, bundle) = host::bundle(name).ok_or_else(|| opening::no_bundle(name))?;
+        Ok((name.to_owned(), bundle.hosts.clone()))
+    }
+}
+
+fn closed(path: &Path, why: &str) -> String {
+    format!("`{}` cannot be opened: {why}", path.display())
+}
+
+/// What a configuration says, and what is to be told about it.
 ///
 /// # Errors
-/// A machine or a folder in it is none.
-pub(crate) fn written(sandbox: &Sandbox) -> Result<Bounds, CliError> {
-    let look_up = |reference: &Reference| match reference {
-        Reference::Env(name) => env::var(name).ok(),
-        Reference::File(path) => {
-            let text = fs::read_to_string(path).ok()?;
-            Some(text.trim().to_owned())
-        }
+/// A machine, a folder or a bundle in it is none, or the folder may not be opened.
+pub(crate) fn written(
+    sandbox: &Sandbox,
+    workspace: &Path,
+) -> Result<(Bounds, Vec<String>), CliError> {
+    let here = Here {
+        home: crate::workbench::home().map(PathBuf::from),
+        workspace,
+        warnings: RefCell::default(),
     };
-    let home = crate::workbench::home().map(PathBuf::from);
-    sandbox
-        .bounds(&look_up, home.as_deref())
-        .map_err(CliError::config)
+    let bounds = sandbox.bounds(&here).map_err(CliError::config)?;
+    Ok((bounds, here.warnings.into_inner()))
 }
 
 /// What a session began with: nothing, if nothing was kept.

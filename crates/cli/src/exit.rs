@@ -24,8 +24,12 @@ pub enum Exit {
     Ask = 7,
     /// Our own mistake, or a journal that cannot be written.
     Fault = 70,
+    /// Ended because its terminal is gone: 128 and the number of the signal, as for the two below.
+    HungUp = 129,
     /// Ended from the keyboard.
     Interrupted = 130,
+    /// Asked to end by another program.
+    Terminated = 143,
 }
 
 impl From<Exit> for ExitCode {

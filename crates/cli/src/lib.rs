@@ -16,6 +16,8 @@ mod own;
 mod play;
 mod ports;
 mod report;
+mod scratch;
+mod signal;
 mod speaker;
 pub mod tour;
 mod workbench;
@@ -75,14 +77,46 @@ fn listen() {
     }
 }
 
-/// One line, or several, for a person. What a model or a file said may be part of it.
+/// One line, or several, for a person. What a model or a file said may be part of it: lines after the first are set
+/// in, so that none of them can begin as ours do.
 fn complain(message: &str) {
-    let message = text::escape::visible(message);
+    let message = set_in(&text::escape::visible(message));
     // There is nobody left to tell if this fails.
     drop(writeln!(std::io::stderr(), "tollgate: {message}"));
+}
+
+fn set_in(message: &str) -> String {
+    let mut lines = message.split('\n');
+    let mut said = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let is_in = line.is_empty() || line.starts_with(' ');
+        said.push_str(if is_in { "\n" } else { "\n    " });
+        said.push_str(line);
+    }
+    said
 }
 
 /// Data on standard output. A reader that went away is no fault of ours.
 fn print(text: &str) {
     drop(std::io::stdout().write_all(text.as_bytes()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_break_in_a_complaint_begins_a_line_of_ours() {
+        for (message, want) in [
+            ("`a` is not there", "`a` is not there"),
+            (
+                "`a\ntollgate: all is well`",
+                "`a\n    tollgate: all is well`",
+            ),
+            ("there are\n  cargo", "there are\n  cargo"),
+            ("a\n\nb\n", "a\n\n    b\n"),
+        ] {
+            assert_eq!(set_in(message), want);
+        }
+    }
 }

@@ -7,10 +7,12 @@ use crate::{
     ground::user_dir,
     workbench::{home, state_path},
 };
-use config::AllowedHost;
+use config::{AllowedHost, Bounds};
+use host::{Openings, bundles};
 use proxy::{BoxFuture, Host, Judge, Limits, Outcome, Proxy, Target};
 use std::{
     collections::BTreeSet,
+    env,
     net::TcpListener,
     path::{Path, PathBuf},
     sync::Arc,
@@ -31,20 +33,89 @@ pub(crate) fn apart(path: &Path) -> Result<PathBuf, CliError> {
     let real = path.canonicalize().map_err(|error| {
         CliError::usage(format!("`{}` cannot be opened: {error}", path.display()))
     })?;
-    let own = user_dir(home().as_deref()).map(|dir| dir.join("tollgate"));
-    let mut ours = state_path().into_iter().chain(own);
-    let overlaps = |ours: &PathBuf| {
-        let ours = canonical(ours);
-        ours.starts_with(&real) || real.starts_with(&ours)
-    };
-    match ours.find(overlaps) {
+    match ours_near(&real) {
         None => Ok(real),
         Some(ours) => Err(CliError::usage(format!(
-            "`{}` cannot be opened: `{}` is Tollgate's own and stays out of reach of commands",
+            "`{}` cannot be opened: {}",
             path.display(),
-            ours.display()
+            stays_closed(&ours)
         ))),
     }
+}
+
+/// What is ours that lies in or around a real path.
+pub(crate) fn ours_near(real: &Path) -> Option<PathBuf> {
+    let own = user_dir(home().as_deref()).map(|dir| dir.join("tollgate"));
+    let mut ours = state_path().into_iter().chain(own);
+    ours.find(|ours| {
+        let ours = canonical(ours);
+        ours.starts_with(real) || real.starts_with(&ours)
+    })
+}
+
+pub(crate) fn stays_closed(ours: &Path) -> String {
+    format!(
+        "`{}` is Tollgate's own and stays out of reach of commands",
+        ours.display()
+    )
+}
+
+/// What a person opens to one command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByHand<'a> {
+    pub(crate) bundles: &'a [String],
+    pub(crate) readable: &'a [PathBuf],
+    pub(crate) writable: &'a [PathBuf],
+}
+
+/// What the configuration opens to commands, and a person to theirs. Makes the caches that bundles need.
+///
+/// # Errors
+/// Something is not there or may not be opened.
+pub(crate) fn openings(
+    bounds: &Bounds,
+    by_hand: Option<&ByHand<'_>>,
+) -> Result<Openings, CliError> {
+    let mut openings = Openings {
+        writable: bounds.writable.iter().cloned().collect(),
+        has_git_hooks: bounds.has_git_hooks,
+        ..Openings::default()
+    };
+    for name in &bounds.bundles {
+        enter(name, &mut openings).map_err(CliError::config)?;
+    }
+    let Some(by_hand) = by_hand else {
+        return Ok(openings);
+    };
+    for name in by_hand.bundles {
+        enter(name, &mut openings).map_err(CliError::usage)?;
+    }
+    for path in by_hand.readable {
+        openings.readable.push(apart(path)?);
+    }
+    for path in by_hand.writable {
+        openings.writable.push(apart(path)?);
+    }
+    Ok(openings)
+}
+
+fn enter(name: &str, openings: &mut Openings) -> Result<(), String> {
+    let (_, bundle) = host::bundle(name).ok_or_else(|| no_bundle(name))?;
+    let home = home().map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = home.ok_or_else(|| {
+        format!("a bundle opens parts of the home, and HOME is not absolute (`{name}`)")
+    })?;
+    let opened = bundle.open(&home, &|name| env::var_os(name), openings);
+    opened
+        .map_err(|(path, error)| format!("the bundle `{name}` needs `{}`: {error}", path.display()))
+}
+
+pub(crate) fn no_bundle(name: &str) -> String {
+    let known: Vec<String> = bundles()
+        .iter()
+        .map(|(name, bundle)| format!("\n  {name:<7} {}", bundle.about))
+        .collect();
+    format!("there is no bundle `{name}`; there are{}", known.concat())
 }
 
 /// The real path of what may not exist yet, as far as it does.

@@ -6,7 +6,9 @@ use crate::{
     bounds,
     error::CliError,
     ground::Ground,
+    opening::{self, ByHand},
     own::{self, close_configuration, own_output},
+    scratch::{self, Scratch},
 };
 use agent::{Agent, Tier};
 use config::{Bounds, Level, Loaded};
@@ -16,12 +18,12 @@ use gate::{
     cancel::Cancel,
     g0_offer::Table,
     g2_admit::{Approvals, Approver, Scope},
-    g3_confine::{ChildWrites, Confinement, Profile, Silent},
+    g3_confine::{ChildWrites, Confinement, FailedLines, Profile, Silent},
     host::Host,
     journal::Journal,
     tool::AnyTool,
 };
-use host::{LocalHost, Options, OutputLimits};
+use host::{LocalHost, Openings, Options, OutputLimits};
 use policy::{Layer, Rule, RuleBook, RuleLayers};
 use sandbox::Launcher;
 use std::{
@@ -33,7 +35,6 @@ use std::{
     sync::Arc,
 };
 use store::Store;
-use tempfile::TempDir;
 use text::truncate::Limits;
 
 /// A command's workplace.
@@ -61,8 +62,9 @@ pub(crate) struct Workbench {
     is_told: bool,
     /// What the configuration says that is suspicious but stops nothing.
     pub(crate) warnings: Vec<String>,
+    failed_lines: FailedLines,
     /// Gone with the workbench: the children's temporary directory, and for a check everything.
-    _scratch: TempDir,
+    _scratch: Scratch,
 }
 
 /// Where state is kept, or would be.
@@ -95,6 +97,23 @@ impl Workbench {
         state: &State,
         session: Option<&str>,
     ) -> Result<Self, CliError> {
+        Self::build(scene, state, session, None)
+    }
+
+    /// The same for a person's own command, with what they open to it.
+    ///
+    /// # Errors
+    /// As [`Self::set_up`]; what is to be opened is not there or may not be.
+    pub(crate) fn by_hand(scene: &Scene, by_hand: &ByHand<'_>) -> Result<Self, CliError> {
+        Self::build(scene, &State::Untouched, None, Some(by_hand))
+    }
+
+    fn build(
+        scene: &Scene,
+        state: &State,
+        session: Option<&str>,
+        by_hand: Option<&ByHand<'_>>,
+    ) -> Result<Self, CliError> {
         let launcher = Launcher::open().map_err(|error| CliError::fault(&error))?;
         let Ground {
             agent,
@@ -106,10 +125,17 @@ impl Workbench {
             is_told,
             ..
         } = Ground::of(scene)?;
-        let mut bounds = bounds::written(&loaded.config.sandbox)?;
+        let (mut bounds, untold) = bounds::written(&loaded.config.sandbox, &workspace)?;
         if let (State::Kept(dir), Some(session)) = (state, session) {
             bounds = bounds.within(&bounds::began_with(dir, session)?);
         }
+        // What only looks runs no command, and leaves the home as it is.
+        let openings = if matches!(state, State::Kept(_)) || by_hand.is_some() {
+            scratch::sweep();
+            opening::openings(&bounds, by_hand)?
+        } else {
+            Openings::default()
+        };
         let inert: Vec<String> = loaded.inert().map(ToString::to_string).collect();
         let Loaded {
             config,
@@ -130,7 +156,7 @@ impl Workbench {
             limits,
             home.as_deref(),
             session,
-            environment.collect(),
+            (environment.collect(), openings),
         )?;
         let tier = tier(&floor.host.confinement());
         let mut rules = bounds.rules_before();
@@ -148,9 +174,7 @@ impl Workbench {
         close_configuration(&mut layers.hard, user_dir.as_deref(), own_files);
         let mut bench = Self::furnish(floor, agent, RuleBook::new(layers), limits);
         bench.warnings = config.warnings.iter().map(ToString::to_string).collect();
-        if !bounds.writable.is_empty() {
-            bench.warnings.push(bounds::NOT_WRITABLE.to_owned());
-        }
+        bench.warnings.extend(untold);
         bench.bounds = bounds;
         bench.is_told = is_told || inert.is_empty();
         bench.inert = inert;
@@ -196,7 +220,7 @@ impl Workbench {
             limits,
             None,
             session,
-            env::vars_os().collect(),
+            (env::vars_os().collect(), Openings::default()),
         )?;
         let rules = RuleBook::new(RuleLayers {
             base: rules,
@@ -234,6 +258,7 @@ impl Workbench {
             inert: Vec::new(),
             is_told: true,
             warnings: Vec::new(),
+            failed_lines: FailedLines::default(),
             _scratch: scratch,
         }
     }
@@ -258,6 +283,7 @@ impl Workbench {
             approver,
             approvals,
             profile: &self.profile,
+            failed_lines: &self.failed_lines,
             host: &self.host,
             journal,
             clock: &crate::ports::SystemClock,
@@ -292,7 +318,7 @@ struct Floor {
     host: LocalHost,
     session: String,
     session_dir: PathBuf,
-    scratch: TempDir,
+    scratch: Scratch,
 }
 
 impl Floor {
@@ -303,9 +329,9 @@ impl Floor {
         limits: Limits,
         home: Option<&str>,
         session: String,
-        environment: Vec<(OsString, OsString)>,
+        (environment, openings): (Vec<(OsString, OsString)>, Openings),
     ) -> Result<Self, CliError> {
-        let scratch = scratch()?;
+        let scratch = Scratch::make()?;
         let state_dir = match state {
             State::Kept(dir) => dir.clone(),
             State::Untouched => {
@@ -322,6 +348,7 @@ impl Floor {
             home: home.map(PathBuf::from),
             path: env::var_os("PATH"),
             environment,
+            openings,
             limits: OutputLimits {
                 lines_max: limits.lines_max as u64,
                 bytes_max: limits.bytes_max,
@@ -394,17 +421,6 @@ fn make_private(dir: &Path) -> Result<(), CliError> {
             dir.display()
         ))
     })
-}
-
-fn scratch() -> Result<TempDir, CliError> {
-    tempfile::Builder::new()
-        .prefix("tollgate-")
-        .tempdir()
-        .map_err(|error| {
-            CliError::config(format!(
-                "no temporary folder can be made: {error}; set TMPDIR"
-            ))
-        })
 }
 
 fn now_ms() -> u64 {

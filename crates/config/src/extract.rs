@@ -323,6 +323,8 @@ impl Reader<'_> {
             }),
             writable_paths: self.texts(sandbox, "writable_paths"),
             allowed_hosts: self.texts(sandbox, "allowed_hosts"),
+            bundles: self.texts(sandbox, "bundles"),
+            has_git_hooks: flag(sandbox, "git_hooks"),
         }
     }
 

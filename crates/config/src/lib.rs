@@ -35,7 +35,7 @@ pub use item::{Item, ItemKind, Standing, Trust};
 pub use loaded::{Found, Level, Loaded};
 pub use manual::{reference, schema};
 pub use parse::parse;
-pub use sandbox::{AllowedHost, Bounds, BoundsError, NoHost};
+pub use sandbox::{AllowedHost, Bounds, BoundsError, NoHost, Surroundings};
 pub use settings::{
     AgentEntry, Config, ConfigWarning, Model, Network, Provider, Sandbox, Timeout, ToolOutput,
     Unused,

@@ -27,6 +27,9 @@ pub(crate) struct ProjectFile {
 /// The keys that are rules.
 const RULES: [&str; 3] = ["permission", "permissions", "tools"];
 
+/// The keys of `sandbox` that count in a person's own files alone, trusted or not.
+const OWN_WALLS: [&str; 2] = ["bundles", "git_hooks"];
+
 /// Reads the text of a project file; `file` is its real path.
 ///
 /// # Errors
@@ -97,6 +100,27 @@ fn closes_network(sandbox: &Value<'_>) -> bool {
     matches!(network, Some(Value::StringLit(it)) if it.value == "deny")
 }
 
+/// The property without what a repository may not say in it, which is told.
+fn without_own_walls<'t>(reader: &mut Reader<'_>, property: &ObjectProp<'t>) -> ObjectProp<'t> {
+    let mut property = property.clone();
+    if let Value::Object(sandbox) = &mut property.value
+        && property.name.as_str() == "sandbox"
+    {
+        sandbox.properties.retain(|it| {
+            let name = it.name.as_str();
+            let is_own = OWN_WALLS.contains(&name);
+            if is_own {
+                let message = format!(
+                    "project value ignored: `sandbox.{name}` counts in your own files only"
+                );
+                reader.warn(bytes(&it.name).start, &message, None);
+            }
+            !is_own
+        });
+    }
+    property
+}
+
 impl<'t> Sorter<'_, 't> {
     fn sort(&mut self, reader: &mut Reader<'_>, property: &ObjectProp<'t>) {
         let name = property.name.as_str();
@@ -125,7 +149,7 @@ impl<'t> Sorter<'_, 't> {
             return;
         }
         if self.is_trusted(reader, property, name) {
-            self.trusted.push(property.clone());
+            self.trusted.push(without_own_walls(reader, property));
         } else if is_rules(name) {
             self.rules.push(property.clone());
         } else if name == "sandbox" && closes_network(&property.value) {

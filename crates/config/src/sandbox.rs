@@ -41,6 +41,32 @@ pub struct Bounds {
     pub hosts: BTreeSet<AllowedHost>,
     /// Folders outside the workspace that commands may write to, absolute.
     pub writable: BTreeSet<PathBuf>,
+    /// Named openings. Their machines are among `hosts`.
+    pub bundles: BTreeSet<String>,
+    /// Whether git in commands runs the hooks that are there.
+    pub has_git_hooks: bool,
+}
+
+/// What the key `sandbox` is read against, for who reads no environment and no disk.
+pub trait Surroundings {
+    /// What a reference stands for.
+    fn look_up(&self, reference: &Reference) -> Option<String>;
+
+    /// What `~` stands for.
+    fn home(&self) -> Option<&Path>;
+
+    /// The folder as commands would have it: its real path, or `None` if it is not there, and then opens
+    /// nothing.
+    ///
+    /// # Errors
+    /// It may not be opened; why not.
+    fn folder(&self, path: &Path) -> Result<Option<PathBuf>, String>;
+
+    /// The usual name of a bundle, and its machines.
+    ///
+    /// # Errors
+    /// There is none of this name; which there are.
+    fn bundle(&self, name: &str) -> Result<(String, Vec<String>), String>;
 }
 
 /// Why the key `sandbox` comes to nothing.
@@ -66,6 +92,22 @@ pub enum BoundsError {
         /// What is written.
         path: String,
     },
+    /// A folder may not be opened.
+    #[error("{origin}: {why}")]
+    Folder {
+        /// Where it is written.
+        origin: Origin,
+        /// Why not.
+        why: String,
+    },
+    /// There is no bundle of this name.
+    #[error("{origin}: {why}")]
+    Bundle {
+        /// Where it is written.
+        origin: Origin,
+        /// Which there are.
+        why: String,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,6 +116,11 @@ struct Snapshot {
     network: Option<String>,
     allowed_hosts: Vec<String>,
     writable_paths: Vec<String>,
+    /// What was kept by a version without them had none.
+    #[serde(default)]
+    bundles: Vec<String>,
+    #[serde(default)]
+    git_hooks: bool,
 }
 
 impl AllowedHost {
@@ -139,37 +186,49 @@ impl Sandbox {
     /// What it comes to.
     ///
     /// # Errors
-    /// A reference stands for nothing, or what it stands for is neither a machine nor a folder.
-    pub fn bounds(
-        &self,
-        look_up: &dyn Fn(&Reference) -> Option<String>,
-        home: Option<&Path>,
-    ) -> Result<Bounds, BoundsError> {
+    /// A reference stands for nothing, or what it stands for is no machine, folder or bundle.
+    pub fn bounds(&self, around: &dyn Surroundings) -> Result<Bounds, BoundsError> {
+        let resolve = |text: &Text| text.resolve(&|it| around.look_up(it));
         let mut bounds = Bounds {
             network: self.network,
+            has_git_hooks: self.has_git_hooks == Some(true),
             ..Bounds::default()
         };
+        let mut machines: Vec<(Origin, String)> = Vec::new();
+        for text in self.allowed_hosts.iter().flatten() {
+            machines.push((text.origin().clone(), resolve(text)?));
+        }
+        for text in self.bundles.iter().flatten() {
+            let origin = text.origin().clone();
+            let (name, hosts) =
+                around
+                    .bundle(&resolve(text)?)
+                    .map_err(|why| BoundsError::Bundle {
+                        origin: origin.clone(),
+                        why,
+                    })?;
+            machines.extend(hosts.into_iter().map(|host| (origin.clone(), host)));
+            bounds.bundles.insert(name);
+        }
         if self.network != Some(Network::Allow) {
-            for text in self.allowed_hosts.iter().flatten() {
-                let origin = text.origin().clone();
-                let host = AllowedHost::read(&text.resolve(look_up)?);
+            for (origin, written) in machines {
+                let host = AllowedHost::read(&written);
                 let host = host.map_err(|source| BoundsError::Host { origin, source })?;
                 bounds.hosts.insert(host);
             }
         }
         for text in self.writable_paths.iter().flatten() {
-            bounds.writable.insert(folder(text, look_up, home)?);
+            let path = folder(text, resolve(text)?, around.home())?;
+            let origin = text.origin().clone();
+            let real = around.folder(&path);
+            let real = real.map_err(|why| BoundsError::Folder { origin, why })?;
+            bounds.writable.extend(real);
         }
         Ok(bounds)
     }
 }
 
-fn folder(
-    text: &Text,
-    look_up: &dyn Fn(&Reference) -> Option<String>,
-    home: Option<&Path>,
-) -> Result<PathBuf, BoundsError> {
-    let written = text.resolve(look_up)?;
+fn folder(text: &Text, written: String, home: Option<&Path>) -> Result<PathBuf, BoundsError> {
     let below_home = match written.as_str() {
         "~" => Some("."),
         other => other.strip_prefix("~/"),
@@ -209,6 +268,8 @@ impl Bounds {
             network,
             hosts,
             writable: own.chain(others).cloned().collect(),
+            bundles: self.bundles.intersection(&other.bundles).cloned().collect(),
+            has_git_hooks: self.has_git_hooks && other.has_git_hooks,
         }
     }
 
@@ -223,6 +284,8 @@ impl Bounds {
             network,
             allowed_hosts: self.hosts.iter().map(ToString::to_string).collect(),
             writable_paths: self.writable.iter().map(path).collect(),
+            bundles: self.bundles.iter().cloned().collect(),
+            git_hooks: self.has_git_hooks,
         };
         serde_json::json!(snapshot).to_string()
     }
@@ -246,6 +309,8 @@ impl Bounds {
             network,
             hosts: hosts.map_err(|error| error.to_string())?,
             writable: writable.filter(|it| it.is_absolute()).collect(),
+            bundles: read.bundles.into_iter().collect(),
+            has_git_hooks: read.git_hooks,
         })
     }
 

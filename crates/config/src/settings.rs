@@ -102,6 +102,10 @@ pub struct Sandbox {
     pub writable_paths: Option<Vec<Text>>,
     /// Hosts that may be reached.
     pub allowed_hosts: Option<Vec<Text>>,
+    /// Named openings for kinds of work; never from a repository.
+    pub bundles: Option<Vec<Text>>,
+    /// Whether git in commands runs hooks; never from a repository.
+    pub has_git_hooks: Option<bool>,
 }
 
 /// Whether the network is reachable.
@@ -186,6 +190,8 @@ impl Config {
         replace(&mut self.sandbox.network, sandbox.network);
         replace(&mut self.sandbox.writable_paths, sandbox.writable_paths);
         replace(&mut self.sandbox.allowed_hosts, sandbox.allowed_hosts);
+        replace(&mut self.sandbox.bundles, sandbox.bundles);
+        replace(&mut self.sandbox.has_git_hooks, sandbox.has_git_hooks);
         replace(&mut self.preset, preset);
         if let Some(later) = tool_output {
             let limits = self.tool_output.get_or_insert_default();

@@ -73,7 +73,7 @@ const fn key(
 }
 
 /// All keys, in the order of the manual.
-pub(crate) const KEYS: [Key; 47] = [
+pub(crate) const KEYS: [Key; 49] = [
     key(
         "$schema",
         Kind::Text,
@@ -373,7 +373,7 @@ pub(crate) const KEYS: [Key; 47] = [
         Kind::Texts,
         "",
         r#"["~/.cache/build"]"#,
-        "Folders outside the workspace that a command may write to, absolute or below `~`. Tollgate's own stay closed.",
+        "Folders outside the workspace that a command may read and write, absolute or below `~`, but for what the rules close in them. They open the walls alone: a tool's own write there, and a path that a command names, is judged by the rules as anywhere. What is Tollgate's own, the home itself and whatever lies around them or the workspace is refused.",
     ),
     key(
         "sandbox.allowed_hosts",
@@ -381,6 +381,20 @@ pub(crate) const KEYS: [Key; 47] = [
         "",
         r#"["index.crates.io", "api.example.com:8443"]"#,
         "Machines that a command may reach unasked: exact names, with a port if it is not 443. Rules for `network` take wildcards.",
+    ),
+    key(
+        "sandbox.bundles",
+        Kind::Texts,
+        "",
+        r#"["cargo", "git"]"#,
+        "Named openings for kinds of work, as `tollgate sandbox --bundle` has them: `cargo`, `git` (an agent signs), `go`, `maven`, `npm` (also pnpm and Yarn), `python` (pip and uv), `ssh`. Caches can be written, machines are reached as those of `allowed_hosts`, agents by their sockets. In a file of a repository it counts for nothing.",
+    ),
+    key(
+        "sandbox.git_hooks",
+        Kind::Flag,
+        "false",
+        "true",
+        "Whether git in commands runs the hooks that a repository has. They run inside the walls of the command, unasked, and never where there are no walls or a command only looks. In a file of a repository it counts for nothing.",
     ),
     key(
         "tool_output",

@@ -18,7 +18,7 @@ use tollgate::{
         output::{Limits, ToolOutput},
         tool::{AnyTool, Tool},
     },
-    host::{LocalHost, Options, OutputLimits},
+    host::{LocalHost, Openings, Options, OutputLimits},
     model::ScriptedModel,
     policy::RuleBook,
     sandbox::{self, Launcher},
@@ -153,6 +153,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         home: None,
         path: Some(OsString::from("/usr/bin:/bin")),
         environment: Vec::new(),
+        openings: Openings::default(),
         limits: OutputLimits {
             lines_max: limits.lines_max as u64,
             bytes_max: limits.bytes_max,

@@ -7,7 +7,7 @@ use crate::{
     complain,
     error::CliError,
     ports::StoredApprovals,
-    print,
+    print, signal,
     workbench::{State, Workbench, open_store, state_dir},
 };
 use gate::{
@@ -19,6 +19,7 @@ use gate::{
     host::Host,
 };
 use schema::RawArguments;
+use session::Heard;
 
 pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliError> {
     let state_dir = state_dir()?;
@@ -33,12 +34,13 @@ pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliErr
         workspace: &workspace,
     };
     let approver = approver::choose(args.on_ask);
+    let approver = Heard::by(approver.as_ref());
     let table = bench.table(&bench.tools)?;
     let cancel = Cancel::default();
     let room = bench.room(
         root,
         &table,
-        (approver.as_ref(), &approvals),
+        (&approver, &approvals),
         store.as_ref(),
         &cancel,
     );
@@ -49,23 +51,31 @@ pub(crate) fn call(root: &RootAuthority, args: &CallArgs) -> Result<Exit, CliErr
         arguments,
         repeats: None,
     };
-    match block_on(&cancel, room.run(raw))? {
+    let ended = match block_on(&cancel, room.run(raw))? {
         Ok(output) => {
             print(&format!("{}\n", output.output));
-            Ok(Exit::Ok)
+            Exit::Ok
         }
-        Err(NotRun::Stopped(Problem::Fault(fault))) => Err(fault.into()),
+        Err(NotRun::Stopped(Problem::Fault(fault))) => return Err(fault.into()),
         Err(why) => {
             complain(&why.to_string());
-            Ok(exit(&why))
+            exit(&why)
         }
+    };
+    // A command goes on without the machine that nobody was there to give it.
+    if matches!(ended, Exit::Ok | Exit::Failed) && approver.nobody_count() > 0 {
+        complain("an ask of the command went unanswered");
+        return Ok(Exit::Refused);
     }
+    Ok(ended)
 }
 
 fn exit(why: &NotRun) -> Exit {
     match why {
         NotRun::InvalidArguments { .. } => Exit::Usage,
-        NotRun::Stopped(Problem::Refused(Refusal::Cancelled)) => Exit::Interrupted,
+        NotRun::Stopped(Problem::Refused(Refusal::Cancelled)) => {
+            signal::asked().unwrap_or(Exit::Interrupted)
+        }
         NotRun::UnknownTool { .. } | NotRun::Stopped(Problem::Refused(_)) => Exit::Refused,
         NotRun::Stopped(Problem::Failed(_)) => Exit::Failed,
         NotRun::Stopped(Problem::Fault(_)) => Exit::Fault,

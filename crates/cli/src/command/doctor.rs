@@ -7,36 +7,36 @@ use crate::{
     print,
     workbench::{State, Workbench, open_store, state_path},
 };
-use rustix::process::geteuid;
-use sandbox::Confinement;
+use sandbox::{Confinement, Extent, Wall};
 use serde_json::{Value, json};
 use text::escape::visible_line;
 
-/// One thing that commands cannot do, and whether that holds here.
+/// One thing that commands cannot do, and what is left open of it here.
 struct Guarantee {
     name: &'static str,
     about: &'static str,
     /// Why it does not hold, if it does not.
-    not_held: Option<String>,
+    not_held: Option<&'static str>,
+    /// Where it holds: but for what.
+    gaps: Vec<&'static str>,
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, CliError> {
     let bench = Workbench::set_up(&args.scene, &State::Untouched)?;
     let confinement = bench.host.launcher().confinement();
-    let (tier, abi, gaps, why) = match confinement {
-        Confinement::Full { abi, gaps } => ("full", Some(*abi), gaps.as_slice(), None),
-        Confinement::Partial { abi, gaps, why } => {
-            ("partial", Some(*abi), gaps.as_slice(), Some(why))
-        }
-        Confinement::NotEnforced { why } => ("none", None, &[][..], Some(why)),
+    let (tier, abi, why) = match confinement {
+        Confinement::Full { abi, .. } => ("full", Some(*abi), None),
+        Confinement::Partial { abi, why, .. } => ("partial", Some(*abi), Some(why)),
+        Confinement::NotEnforced { why } => ("none", None, Some(why)),
     };
-    let guarantees = guarantees(confinement, geteuid().is_root());
+    let guarantees = guarantees(confinement);
     let store = store_state();
     let files: Vec<String> = bench.files.clone();
     if args.json {
         let one = |it: &Guarantee| {
             json!({
                 "name": it.name, "about": it.about, "held": it.not_held.is_none(), "why": it.not_held,
+                "gaps": it.gaps,
             })
         };
         let list: Vec<Value> = guarantees.iter().map(one).collect();
@@ -44,7 +44,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, CliError> {
             "{:#}\n",
             json!({
                 "sandbox": {
-                    "tier": tier, "why": why, "landlock_abi": abi, "guarantees": list, "gaps": gaps,
+                    "tier": tier, "why": why, "landlock_abi": abi, "guarantees": list,
                 },
                 "store": { "path": store.path, "ok": store.problem.is_none(), "problem": store.problem },
                 "agent": bench.agent.name, "config": files, "inert": bench.inert, "warnings": bench.warnings,
@@ -63,15 +63,10 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, CliError> {
         } else {
             "NOT HELD"
         };
-        let why = it
-            .not_held
-            .as_ref()
-            .map(|why| format!(": {}", visible_line(why)));
-        let why = why.unwrap_or_default();
-        print(&format!("  {held:<9} {:<15} {}{why}\n", it.name, it.about));
-    }
-    for gap in gaps {
-        print(&format!("  gap       {}\n", visible_line(gap)));
+        print(&format!("  {held:<9} {:<15} {}\n", it.name, it.about));
+        for why in it.not_held.iter().chain(&it.gaps) {
+            print(&format!("            {:<15} but {why}\n", ""));
+        }
     }
     let state = store.problem.as_deref().unwrap_or("ok");
     print(&format!(
@@ -131,161 +126,119 @@ fn store_state() -> StoreState {
     StoreState { path, problem }
 }
 
-/// What the table says of this tier.
-fn guarantees(confinement: &Confinement, is_root: bool) -> Vec<Guarantee> {
-    let not_held = |wall: &Wall| match confinement {
-        Confinement::NotEnforced { .. } => Some("no sandbox"),
-        Confinement::Partial { abi, .. } if wall.name == "signals" => {
-            (*abi < SCOPES_ABI).then_some("this kernel cannot keep signals in")
+/// What is held here of each wall.
+fn guarantees(confinement: &Confinement) -> Vec<Guarantee> {
+    let (gaps, is_walled) = match confinement {
+        Confinement::Full { gaps, .. } | Confinement::Partial { gaps, .. } => {
+            (gaps.as_slice(), true)
         }
-        Confinement::Partial { .. } => wall.gap_of_partial,
-        Confinement::Full { .. } if wall.name == "limits" && is_root => {
-            Some("the system does not count the processes of root")
+        Confinement::NotEnforced { .. } => (&[][..], false),
+    };
+    let one = |wall: &Wall| {
+        let of_it = gaps.iter().filter(|it| it.wall == *wall);
+        let mut whole = of_it.clone().filter(|it| it.extent == Extent::Whole);
+        let not_held = whole.next().map(|it| it.about);
+        let (name, about) = words(*wall);
+        Guarantee {
+            name,
+            about,
+            not_held: not_held.or((!is_walled).then_some("there is no sandbox")),
+            gaps: of_it
+                .map(|it| it.about)
+                .filter(|about| Some(*about) != not_held)
+                .collect(),
         }
-        Confinement::Full { .. } => None,
     };
-    let one = |wall: &Wall| Guarantee {
-        name: wall.name,
-        about: wall.about,
-        not_held: not_held(wall).map(str::to_owned),
-    };
-    WALLS.iter().map(one).collect()
+    Wall::ALL.iter().map(one).collect()
 }
 
-/// Since this version of its interface Landlock keeps signals in.
-const SCOPES_ABI: u32 = 6;
-
-/// What is promised of commands where namespaces hold them, and what Landlock and seccomp alone leave of it.
-struct Wall {
-    name: &'static str,
-    about: &'static str,
-    gap_of_partial: Option<&'static str>,
-}
-
-const fn wall(
-    name: &'static str,
-    about: &'static str,
-    gap_of_partial: Option<&'static str>,
-) -> Wall {
-    Wall {
-        name,
-        about,
-        gap_of_partial,
+/// What is promised of commands: its name, and all of it.
+fn words(wall: Wall) -> (&'static str, &'static str) {
+    match wall {
+        Wall::Write => (
+            "files outside",
+            "commands write only in the workspace, a private TMPDIR and what was opened",
+        ),
+        Wall::Read => (
+            "home and state",
+            "commands read nothing of the home but toolchains and package caches, and nothing of Tollgate's own",
+        ),
+        Wall::Masked => (
+            "secrets",
+            "commands do not read what the rules close inside the workspace",
+        ),
+        Wall::WriteProtected => (
+            "write-protected",
+            "commands do not change git hooks, agents' and editors' configuration and what else the rules close",
+        ),
+        Wall::Names => (
+            "names outside",
+            "commands do not see what exists outside, nor change its mode, owner or times",
+        ),
+        Wall::Network => (
+            "network",
+            "commands reach no machine and no server on this one",
+        ),
+        Wall::Proxied => (
+            "single hosts",
+            "a machine that is allowed is reached by a proxy, and no other",
+        ),
+        Wall::Sockets => (
+            "unix sockets",
+            "commands reach no service of this machine by a socket outside of what they may read",
+        ),
+        Wall::End => ("processes", "everything a command starts ends with it"),
+        Wall::Processes => (
+            "signals",
+            "commands neither signal nor trace processes outside",
+        ),
+        Wall::Limits => ("limits", "a command has a limited number of processes"),
+        Wall::Devices => (
+            "devices",
+            "commands open no device but null, zero, full, random and a terminal of their own",
+        ),
+        Wall::Kernel => (
+            "kernel",
+            "commands do not mount, load code into the kernel, set clocks or gain privileges",
+        ),
     }
 }
-
-const WALLS: [Wall; 14] = [
-    wall(
-        "files outside",
-        "commands write only in the workspace, a private TMPDIR and what was opened",
-        None,
-    ),
-    wall(
-        "home",
-        "commands read nothing of the home but toolchains and package caches",
-        None,
-    ),
-    wall(
-        "own state",
-        "commands neither read nor write what is Tollgate's own",
-        None,
-    ),
-    wall(
-        "secrets",
-        "commands do not read what the rules close inside the workspace",
-        Some("no single path can be closed in a directory that is open"),
-    ),
-    wall(
-        "write-protected",
-        "commands do not change git hooks, agents' and editors' configuration and what else the rules close",
-        Some("no single path can be closed in a directory that is open"),
-    ),
-    wall(
-        "names outside",
-        "commands do not see what exists outside, nor change its mode, owner or times",
-        Some("they can, where the owner of the files may"),
-    ),
-    wall(
-        "network",
-        "commands reach no machine and no server on this one",
-        None,
-    ),
-    wall(
-        "single hosts",
-        "a machine that is allowed is reached by a proxy, and no other",
-        Some("the network stays closed whatever is allowed"),
-    ),
-    wall(
-        "unix sockets",
-        "commands reach no service of this machine by a socket outside of what they may read",
-        None,
-    ),
-    wall(
-        "processes",
-        "everything a command starts ends with it",
-        None,
-    ),
-    wall(
-        "signals",
-        "commands neither signal nor trace processes outside",
-        None,
-    ),
-    wall(
-        "limits",
-        "a command has a limited number of processes",
-        Some("their number is not limited"),
-    ),
-    wall(
-        "devices",
-        "commands open no device but null, zero, full, random and a terminal of their own",
-        None,
-    ),
-    wall(
-        "kernel",
-        "commands do not mount, load code into the kernel, or set clocks",
-        None,
-    ),
-];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn not_held(confinement: &Confinement, is_root: bool) -> Vec<&'static str> {
-        let all = guarantees(confinement, is_root).into_iter();
-        all.filter(|it| it.not_held.is_some())
-            .map(|it| it.name)
-            .collect()
-    }
+    use sandbox::Gap;
 
     #[test]
-    fn each_tier_says_what_it_does_not_hold() {
-        let full = Confinement::Full {
+    fn a_wall_is_held_but_for_a_part_and_is_not_where_the_whole_is_open() {
+        let gap = |wall, extent, about| Gap {
+            wall,
+            extent,
+            about,
+        };
+        let found = guarantees(&Confinement::Full {
             abi: 6,
-            gaps: Vec::new(),
-        };
-        assert!(not_held(&full, false).is_empty());
-        assert_eq!(not_held(&full, true), ["limits"]);
-        let partial = |abi| Confinement::Partial {
-            abi,
-            gaps: Vec::new(),
-            why: String::new(),
-        };
-        let gaps = [
-            "secrets",
-            "write-protected",
-            "names outside",
-            "single hosts",
-            "limits",
-        ];
-        assert_eq!(not_held(&partial(6), false), gaps);
-        assert!(not_held(&partial(5), false).contains(&"signals"));
+            gaps: vec![
+                gap(Wall::Write, Extent::Part, "a part"),
+                gap(Wall::Limits, Extent::Part, "and a part"),
+                gap(Wall::Limits, Extent::Whole, "the whole"),
+            ],
+        });
+        assert_eq!(found.len(), Wall::ALL.len());
+        for it in found {
+            let want: (Option<&str>, &[&str]) = match it.name {
+                "files outside" => (None, &["a part"]),
+                "limits" => (Some("the whole"), &["and a part"]),
+                _ => (None, &[]),
+            };
+            assert_eq!((it.not_held, it.gaps.as_slice()), want, "{}", it.name);
+        }
         let none = Confinement::NotEnforced { why: String::new() };
-        assert_eq!(not_held(&none, false).len(), WALLS.len());
+        assert!(guarantees(&none).iter().all(|it| it.not_held.is_some()));
     }
 
     #[test]
     fn the_names_of_the_walls_fit_their_column() {
-        assert!(WALLS.iter().all(|it| it.name.len() <= 15));
+        assert!(Wall::ALL.iter().all(|it| words(*it).0.len() <= 15));
     }
 }

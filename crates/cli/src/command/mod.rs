@@ -35,7 +35,7 @@ pub(crate) use tools::tools;
 pub(crate) use tour::tour;
 pub(crate) use trust::trust;
 
-use crate::error::CliError;
+use crate::{error::CliError, signal::Signals};
 use gate::cancel::Cancel;
 use tokio::runtime::{Builder, Runtime};
 
@@ -45,19 +45,19 @@ fn runtime() -> Result<Runtime, CliError> {
     runtime.map_err(|error| CliError::fault(&error))
 }
 
-/// Runs to the end on this thread; Ctrl-C raises the flag. A question at the terminal that nobody
-/// answers any more does not hold the end up.
+/// Runs to the end on this thread; whoever asks us to end raises the flag. A question at the terminal that
+/// nobody answers any more does not hold the end up.
 pub(crate) fn block_on<T>(cancel: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
     let runtime = runtime()?;
     let done = runtime.block_on(async {
+        let mut signals = Signals::open().map_err(|error| CliError::fault(&error))?;
         let cancel = cancel.clone();
         tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                cancel.cancel();
-            }
+            signals.next().await;
+            cancel.cancel();
         });
-        work.await
+        Ok(work.await)
     });
     runtime.shutdown_background();
-    Ok(done)
+    done
 }

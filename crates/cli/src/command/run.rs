@@ -9,7 +9,7 @@ use crate::{
     play::Play,
     print,
     report::{JsonLines, Plain},
-    speaker,
+    signal, speaker,
     workbench::{State, Workbench, open_store, state_dir},
 };
 use gate::{authority::RootAuthority, cancel::Cancel, host::Host};
@@ -109,7 +109,7 @@ fn last_of(store: &Store, workspace: &str) -> Result<String, CliError> {
 
 fn exit(ended: &Ended) -> Exit {
     match ended.stop {
-        Stop::Cancelled => Exit::Interrupted,
+        Stop::Cancelled => signal::asked().unwrap_or(Exit::Interrupted),
         Stop::Rejected | Stop::Loop => Exit::Refused,
         Stop::Model if ended.unanswered_count() > 0 => Exit::Refused,
         Stop::Model => Exit::Ok,

@@ -309,7 +309,8 @@ impl Report<'_> {
             mine.map(move |it| (name, touch_in_words(it)))
         };
         let hosts = self.line.hosts.iter().filter(|it| it.by == by);
-        let all = touched(Mode::Read, "reads")
+        let all = touched(Mode::Look, "looks at")
+            .chain(touched(Mode::Read, "reads"))
             .chain(touched(Mode::Write, "writes"))
             .chain(hosts.map(|it| ("reaches", host_in_words(it))));
         all.map(|(name, value)| format!("{indent}{name:<10}{}", self.shown(&value)))
@@ -370,7 +371,7 @@ impl Report<'_> {
             "class": class_in_words(simple.class), "directory": directory,
             "via": via.map(|it| json!({ "command": it.command, "local": it.is_local })),
             "opaque": opaque.map(|it| json!({ "range": place(&it.range), "why": it.why })),
-            "reads": effects["reads"], "writes": effects["writes"], "hosts": effects["hosts"],
+            "looks": effects["looks"], "reads": effects["reads"], "writes": effects["writes"], "hosts": effects["hosts"],
         })
     }
 
@@ -382,7 +383,10 @@ impl Report<'_> {
         };
         let hosts = self.line.hosts.iter().filter(|it| it.by == by);
         let hosts: Vec<Value> = hosts.map(host_as_json).collect();
-        json!({ "reads": touched(Mode::Read), "writes": touched(Mode::Write), "hosts": hosts })
+        json!({
+            "looks": touched(Mode::Look), "reads": touched(Mode::Read), "writes": touched(Mode::Write),
+            "hosts": hosts,
+        })
     }
 }
 

@@ -221,7 +221,7 @@ fn the_json_has_the_documented_keys_and_names_who_runs_what() {
         &json!({
             "source": "rm x", "range": [5, 9], "program": "rm", "class": "ordinary", "directory": "WS",
             "via": {"command": 0, "local": true}, "opaque": null,
-            "reads": [], "writes": touch("WS/x", [8, 9]), "hosts": [],
+            "looks": [], "reads": [], "writes": touch("WS/x", [8, 9]), "hosts": [],
         })
     );
     let denied = list(&value["parts"])

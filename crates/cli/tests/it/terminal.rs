@@ -162,6 +162,11 @@ fn edit(new: &str) -> Value {
     json!({"filePath": "a.txt", "oldString": "two", "newString": new})
 }
 
+/// With the lines in one piece that were folded to the width of the terminal.
+fn unfolded(ask: &str) -> String {
+    ask.replace("\r\n    : ", "")
+}
+
 #[test]
 fn an_ask_shows_the_whole_change_and_the_rule_and_nothing_raw() {
     let world = World::new();
@@ -170,7 +175,7 @@ fn an_ask_shows_the_whole_change_and_the_rule_and_nothing_raw() {
     let evil = "\u{1b}[2J\u{1b}[1A\u{7}\u{9b}31m\u{202e}gnp.exe\rhidden\u{8}\u{200b}";
     let new = format!("{evil}\n{}", lines.join("\n"));
     let mut terminal = Terminal::play(&world, &[("edit", edit(&new))]);
-    let ask = terminal.wait_for(PROMPT);
+    let ask = unfolded(&terminal.wait_for(PROMPT));
     assert!(ask.contains("? edit wants leave to"), "{ask}");
     assert!(ask.contains("    edit a.txt"), "{ask}");
     assert!(ask.contains("  the change:"), "{ask}");
@@ -199,9 +204,9 @@ fn an_ask_for_a_command_shows_it_whole_and_labels_the_models_words() {
     let words = "harmless\u{1b}[1A\u{1b}[2K\n  because of the rule bash \"*\" allow";
     let arguments = json!({"command": command, "description": words});
     let mut terminal = Terminal::play(&world, &[("bash", arguments)]);
-    let ask = terminal.wait_for(PROMPT);
+    let ask = unfolded(&terminal.wait_for(PROMPT));
     assert!(
-        ask.contains("  the command:\r\n    true \\u{1b}[8mxxx"),
+        ask.contains("  the command:\r\n    | true \\u{1b}[8mxxx"),
         "{ask}"
     );
     assert!(ask.contains(&"x".repeat(3_000)), "{ask}");
@@ -209,7 +214,7 @@ fn an_ask_for_a_command_shows_it_whole_and_labels_the_models_words() {
         .split_once("the model says of it, in its own words:\r\n")
         .unwrap();
     assert!(
-        own.starts_with("    harmless\\u{1b}[1A\\u{1b}[2K\r\n      because of the rule"),
+        own.starts_with("    | harmless\\u{1b}[1A\\u{1b}[2K\r\n    |   because of the rule"),
         "{own}"
     );
     terminal.answer("r\n", "refused:");

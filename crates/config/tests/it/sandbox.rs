@@ -1,16 +1,53 @@
 //! What the key `sandbox` comes to, and that two words about it never come to more than either.
 //! Must not build a wall.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use policy::{Action, Origin, Pattern, Rule, RuleBook, RuleLayers, Subject, decide};
-use tollgate_config::{AllowedHost, Bounds, Network, parse};
+use tollgate_config::{AllowedHost, Bounds, Network, Reference, Surroundings, parse};
+
+/// A home, one value for every reference, a folder that is not there, one that may not be opened, and one bundle
+/// under two names.
+struct Around<'s> {
+    home: Option<&'s str>,
+    value: Option<&'s str>,
+}
+
+const AROUND: Around<'static> = Around {
+    home: Some("/home/u"),
+    value: None,
+};
+
+impl Surroundings for Around<'_> {
+    fn look_up(&self, _: &Reference) -> Option<String> {
+        self.value.map(str::to_owned)
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.home.map(Path::new)
+    }
+
+    fn folder(&self, path: &Path) -> Result<Option<PathBuf>, String> {
+        match path.to_str() {
+            Some("/missing") => Ok(None),
+            Some("/ours") => Err("`/ours` is not to be opened".to_owned()),
+            Some("/link") => Ok(Some("/real".into())),
+            _ => Ok(Some(path.to_owned())),
+        }
+    }
+
+    fn bundle(&self, name: &str) -> Result<(String, Vec<String>), String> {
+        match name {
+            "python" | "pip" => Ok(("python".to_owned(), vec!["pypi.org:443".to_owned()])),
+            _ => Err(format!("there is no bundle `{name}`")),
+        }
+    }
+}
 
 fn bounds(sandbox: &str) -> Bounds {
     let text = format!(r#"{{"sandbox": {sandbox}}}"#);
     let config = parse(&text, "t.jsonc", Some("/home/u")).unwrap();
-    let read = config.sandbox.bounds(&|_| None, Some(Path::new("/home/u")));
-    read.unwrap()
+    config.sandbox.bounds(&AROUND).unwrap()
 }
 
 fn shown(bounds: &Bounds) -> (Option<Network>, Vec<String>) {
@@ -87,10 +124,8 @@ fn folders_start_at_the_root_or_at_home() {
     ] {
         let text = format!(r#"{{"sandbox": {{"writable_paths": ["{path}"]}}}}"#);
         let config = parse(&text, "t.jsonc", None).unwrap();
-        let error = config
-            .sandbox
-            .bounds(&|_| None, home.map(Path::new))
-            .unwrap_err();
+        let around = Around { home, ..AROUND };
+        let error = config.sandbox.bounds(&around).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("t.jsonc:1:33: `{path}` is no absolute path")
@@ -102,14 +137,69 @@ fn folders_start_at_the_root_or_at_home() {
 fn what_a_reference_stands_for_is_looked_at_too() {
     let text = r#"{"sandbox": {"allowed_hosts": ["{env:HOST}"]}}"#;
     let sandbox = parse(text, "t.jsonc", None).unwrap().sandbox;
-    let read = |host: &str| sandbox.bounds(&|_| Some(host.to_owned()), None);
+    let read = |host| {
+        sandbox.bounds(&Around {
+            value: Some(host),
+            ..AROUND
+        })
+    };
     assert_eq!(shown(&read("a.b").unwrap()).1, ["a.b:443"]);
     let error = read("*").unwrap_err().to_string();
     assert!(
         error.starts_with("t.jsonc:1:32: `*` is no exact name"),
         "{error}"
     );
-    assert!(sandbox.bounds(&|_| None, None).is_err());
+    assert!(sandbox.bounds(&AROUND).is_err());
+}
+
+#[test]
+fn a_folder_is_what_it_leads_to_and_one_that_is_not_there_opens_nothing() {
+    let read = bounds(r#"{"writable_paths": ["/link", "/missing", "/a"]}"#);
+    assert_eq!(read.writable, ["/a", "/real"].map(PathBuf::from).into());
+    let text = r#"{"sandbox": {"writable_paths": ["/a", "/ours"]}}"#;
+    let error = parse(text, "t.jsonc", None)
+        .unwrap()
+        .sandbox
+        .bounds(&AROUND)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.jsonc:1:39: `/ours` is not to be opened"
+    );
+}
+
+#[test]
+fn a_bundle_has_one_name_and_its_machines_are_those_of_allowed_hosts() {
+    let pypi = || vec!["pypi.org:443".to_owned()];
+    let both = bounds(r#"{"bundles": ["pip", "python"]}"#);
+    assert_eq!(both.bundles, ["python".to_owned()].into());
+    assert_eq!(shown(&both), (None, pypi()));
+    let closed = bounds(r#"{"network": "deny", "bundles": ["pip"]}"#);
+    assert_eq!(shown(&closed), (Some(Network::Deny), pypi()));
+    let open = bounds(r#"{"network": "allow", "bundles": ["pip"]}"#);
+    assert_eq!(shown(&open), (Some(Network::Allow), vec![]));
+    let text = r#"{"sandbox": {"bundles": ["docker"]}}"#;
+    let error = parse(text, "t.jsonc", None)
+        .unwrap()
+        .sandbox
+        .bounds(&AROUND)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "t.jsonc:1:26: there is no bundle `docker`"
+    );
+}
+
+#[test]
+fn bundles_and_hooks_hold_where_both_words_open_them() {
+    let open = bounds(r#"{"bundles": ["python"], "git_hooks": true}"#);
+    assert!(open.has_git_hooks && !bounds(r#"{"git_hooks": false}"#).has_git_hooks);
+    assert_eq!(open.within(&open), open);
+    for less in ["{}", r#"{"git_hooks": true}"#, r#"{"bundles": ["pip"]}"#] {
+        let less = bounds(less);
+        assert_eq!(open.within(&less), less);
+        assert_eq!(less.within(&open), less);
+    }
 }
 
 #[test]
@@ -150,10 +240,13 @@ fn what_a_session_began_with_is_read_again_or_not_at_all() {
         "{}",
         r#"{"network": "allow"}"#,
         r#"{"network": "deny", "allowed_hosts": ["a.b:1"], "writable_paths": ["/x"]}"#,
+        r#"{"bundles": ["python"], "git_hooks": true}"#,
     ] {
         let began = bounds(sandbox);
         assert_eq!(Bounds::from_snapshot(&began.to_snapshot()), Ok(began));
     }
+    let of_old = r#"{"network": null, "allowed_hosts": [], "writable_paths": []}"#;
+    assert_eq!(Bounds::from_snapshot(of_old), Ok(Bounds::default()));
     for text in [
         "",
         "{}",

@@ -250,3 +250,24 @@ fn an_agent_that_is_a_link_out_of_the_repository_is_not_read() {
             .contains("leads out of the repository")
     );
 }
+
+#[test]
+fn trust_in_a_sandbox_is_none_in_its_bundles_and_hooks() {
+    let world = World::new();
+    let text =
+        r#"{"sandbox": {"bundles": ["cargo"], "allowed_hosts": ["a.b"], "git_hooks": true}}"#;
+    world.write("repo/opencode.json", text);
+    let loaded = load(&world, trust(&world, |_| true));
+    let sandbox = &loaded.config.sandbox;
+    assert_eq!(sandbox.allowed_hosts.as_ref().map(Vec::len), Some(1));
+    assert_eq!((&sandbox.bundles, sandbox.has_git_hooks), (&None, None));
+    let told: Vec<&str> = loaded
+        .config
+        .warnings
+        .iter()
+        .map(|it| it.message.as_str())
+        .collect();
+    let words =
+        |key: &str| format!("project value ignored: `sandbox.{key}` counts in your own files only");
+    assert_eq!(told, [words("bundles"), words("git_hooks")]);
+}
