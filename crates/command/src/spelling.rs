@@ -61,13 +61,7 @@ impl Simple {
             } else {
                 separate(&mut text);
             }
-            if needs_quotes(word) {
-                text.push('\'');
-                text.push_str(&word.text.replace('\'', r"'\''"));
-                text.push('\'');
-            } else {
-                text.push_str(&word.text);
-            }
+            push_quoted(&mut text, word);
         }
         text
     }
@@ -234,18 +228,23 @@ pub(crate) fn base_name(program: &str) -> &str {
     slash.map_or(program, |at| program.get(at + 1..).unwrap_or(program))
 }
 
+/// Adds a word, quoted where it would be read otherwise.
+fn push_quoted(text: &mut String, word: &Word) {
+    if needs_quotes(word) {
+        text.push('\'');
+        text.push_str(&word.text.replace('\'', r"'\''"));
+        text.push('\'');
+    } else {
+        text.push_str(&word.text);
+    }
+}
+
 /// The words with single spaces, quoted where they would be read otherwise.
 fn quoted(words: &[Word]) -> String {
     let mut text = String::new();
     for word in words {
         separate(&mut text);
-        if needs_quotes(word) {
-            text.push('\'');
-            text.push_str(&word.text.replace('\'', r"'\''"));
-            text.push('\'');
-        } else {
-            text.push_str(&word.text);
-        }
+        push_quoted(&mut text, word);
     }
     text
 }

@@ -9,6 +9,21 @@ use crate::{
 };
 use std::path::Path;
 
+/// What agents, editors and shells take from the root of a project without being asked. A host that walls commands in
+/// keeps it from being made where nothing has the name, and tools say so; by other names only what exists is protected.
+pub const HELD_NAMES: &[&str] = &[
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".envrc",
+    ".kilo",
+    ".mcp.json",
+    ".opencode",
+    ".vscode",
+    "AGENTS.md",
+    "CLAUDE.md",
+];
+
 /// Which file this is, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileId {

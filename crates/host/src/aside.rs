@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Where nothing has such a name, no empty directory can hold it: git would fail on it.
-const OBEYED: [&str; 3] = ["commondir", "config.worktree", "hooks"];
+const OF_GIT: [&str; 3] = ["commondir", "config.worktree", "hooks"];
 
 /// What of that is missing now in the repositories that these walls protect. SECURITY: `.git/commondir` says where
 /// git finds its settings and hooks, so that protecting those would be worth nothing.
@@ -16,7 +16,7 @@ pub(crate) fn missing(walls: &sandbox::Walls) -> Vec<PathBuf> {
         let Some(directory) = path.parent().filter(|_| is_told) else {
             continue;
         };
-        let names = OBEYED.iter().map(|name| directory.join(name));
+        let names = OF_GIT.iter().map(|name| directory.join(name));
         missing
             .extend(names.filter(|path| !is_there(path) && !walls.write_protected.contains(path)));
     }

@@ -11,7 +11,7 @@ use crate::{
 use gate::{
     access::Spawn,
     g3_confine::{ChildRules, ChildWrites, Leave, Opening, Order},
-    host::{HostError, Place},
+    host::{HELD_NAMES, HostError, Place},
 };
 use rustix::{
     fd::{AsFd as _, OwnedFd},
@@ -35,21 +35,6 @@ const CLOSED_MAX: usize = 20_000;
 
 /// The most processes and threads of one command.
 const PROCESSES_MAX: u64 = 4_096;
-
-/// What tools take from the root of a project without being asked. It is kept from being made where nothing has
-/// the name; elsewhere, and by other names, only what exists is protected.
-const OBEYED: &[&str] = &[
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".envrc",
-    ".kilo",
-    ".mcp.json",
-    ".opencode",
-    ".vscode",
-    "AGENTS.md",
-    "CLAUDE.md",
-];
 
 /// In how many nested repositories: to hold a place costs as much in each, and there may be hundreds.
 const NESTED_MAX: usize = 8;
@@ -447,7 +432,7 @@ impl Machine {
             .iter()
             .partition(|root| **root == self.workspace);
         let roots = top.into_iter().chain(nested.into_iter().take(NESTED_MAX));
-        let paths = roots.flat_map(|root| OBEYED.iter().map(|name| root.join(name)));
+        let paths = roots.flat_map(|root| HELD_NAMES.iter().map(|name| root.join(name)));
         let is_held = |path: &PathBuf| {
             // What an earlier command left there when it was cut off is none of the project's.
             let is_left = |it: &Metadata| it.is_dir() && it.mode() & 0o7777 == sandbox::HELD_MODE;
@@ -471,7 +456,7 @@ pub(crate) fn git_excludes(home: Option<&Path>, temp_dir: &Path) -> Option<PathB
     // SECURITY: never through what a command of an earlier session left there.
     drop(std::fs::remove_file(&path));
     let mut file = File::create_new(&path).ok()?;
-    let written = file.write_all(git::excludes(home, OBEYED).as_bytes());
+    let written = file.write_all(git::excludes(home, HELD_NAMES).as_bytes());
     written.ok().map(|()| path)
 }
 

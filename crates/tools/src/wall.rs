@@ -6,6 +6,7 @@ mod words;
 
 pub(crate) use git::left_by_git;
 
+use gate::host::HELD_NAMES;
 use serde_json::json;
 use std::collections::BTreeSet;
 use text::escape::visible_line;
@@ -22,21 +23,6 @@ const SYSTEM: &[&str] = &[
 
 /// What no rule makes a place to write to, or nothing that would stay.
 const NO_PLACE: &[&str] = &["/dev/", "/proc/", "/sys/", "/tmp/"];
-
-/// Names that agents, editors and shells obey at the root of a project: the host keeps them from being made while
-/// commands run, by an empty directory. No rule opens them for good.
-const HELD: &[&str] = &[
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".envrc",
-    ".kilo",
-    ".mcp.json",
-    ".opencode",
-    ".vscode",
-    "AGENTS.md",
-    "CLAUDE.md",
-];
 
 /// How a shell ends where it may not execute a file, which its mode says and no wall.
 const NOT_EXECUTABLE: i32 = 126;
@@ -184,7 +170,8 @@ impl Ground {
 /// Whether a path in the workspace lies at or below a name that is kept from being made, or is git's own.
 fn is_held(below: &str) -> bool {
     let mut parts = below.split('/');
-    parts.clone().any(|part| part == ".git") || parts.next().is_some_and(|it| HELD.contains(&it))
+    parts.clone().any(|part| part == ".git")
+        || parts.next().is_some_and(|it| HELD_NAMES.contains(&it))
 }
 
 #[cfg(test)]

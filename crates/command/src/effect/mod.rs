@@ -1,6 +1,7 @@
 //! What one simple command runs, reads, writes and reaches, by the grammar of its program. It must not know shell syntax beyond words.
 
 mod apply;
+mod awk;
 mod file;
 mod fixed;
 mod git;

@@ -7,7 +7,7 @@ use super::grammar::{Mark, Slot};
 use super::inner::is_stream;
 use super::language::{self, Verdict};
 use super::parse::is_assignment;
-use super::{Changes, place, sql, variable};
+use super::{Changes, awk, place, sql, variable};
 use crate::line::{Class, Host, Mode, Word, WordKind};
 
 impl Applied<'_> {
@@ -134,7 +134,7 @@ impl Applied<'_> {
             }
             Slot::Code => self.hide(word, "this is code that is not read here"),
             Slot::Sed => self.language(word, language::sed),
-            Slot::Awk => self.language(word, language::awk),
+            Slot::Awk => self.language(word, awk::awk),
             Slot::Jq => self.language(word, language::jq),
             Slot::Sql => self.sql(word),
             Slot::Redis => self.redis(word),

@@ -1,9 +1,7 @@
 //! What real programs say at real walls, and that the footer names the path with what would open it.
 
-use crate::world::World;
+use crate::world::{World, with_toolchains};
 use conform::testkit::Action::{self, Allow, Ask};
-use gate::{g3_confine::Confinement, host::Host as _};
-use std::{env, path::PathBuf};
 use tollgate_host::LocalHost;
 
 const RULES: &[(&str, &str, Action)] = &[
@@ -17,14 +15,7 @@ const RULES: &[(&str, &str, Action)] = &[
 
 fn world() -> (World, LocalHost) {
     let world = World::under(RULES);
-    // The programs may be those of the home of whoever runs the tests.
-    let host = world.open(|options| {
-        options.path = env::var_os("PATH");
-        options.home = env::var_os("HOME").map(PathBuf::from);
-        options.environment = vec![("HOME".into(), env::var_os("HOME").unwrap_or_default())];
-    });
-    let host = host.unwrap();
-    assert_eq!(host.confinement(), Confinement::Full);
+    let host = with_toolchains(&world);
     world.put("ws/.env", "hunter2\n");
     world.put("ws/AGENTS.md", "one\n");
     world.put("ws/a.txt", "one\n");

@@ -1,32 +1,11 @@
 //! What others obey by another name: links, repositories that are found by a link or a file, what git's settings name,
 //! and linked work trees. Held whoever runs the tests, root or not.
 
-use crate::world::World;
-use conform::testkit::Action::{self, Allow, Ask, Deny};
-use gate::{
-    g3_confine::Confinement,
-    host::{Ended, Exit, Host as _},
-};
+use crate::world::{NORMAL, World, opened};
+use conform::testkit::Action::Deny;
+use gate::host::{Ended, Exit};
 use std::{fs, os::unix::fs::symlink, process::Command};
 use tollgate_host::LocalHost;
-
-/// As the presets have them where all walls hold.
-const NORMAL: &[(&str, &str, Action)] = &[
-    ("*", "*", Ask),
-    ("read", "*", Allow),
-    ("read", "*.git/config", Ask),
-    ("edit", "*", Ask),
-    ("bash", "*", Allow),
-    ("edit.new", "*", Allow),
-    ("edit.command", "*", Allow),
-    ("edit", "*.git/*", Ask),
-];
-
-fn opened(world: &World) -> LocalHost {
-    let host = world.host();
-    assert_eq!(host.confinement(), Confinement::Full);
-    host
-}
 
 fn text(ended: &Ended) -> String {
     String::from_utf8_lossy(&ended.tail).into_owned()

@@ -1,12 +1,9 @@
 //! Walls that stay out of the way: what commands leave stops no other command, what is fetched or made can be removed,
 //! and a yes is worth something. In the full tier.
 
-use crate::world::World;
-use conform::testkit::Action::{self, Allow, Ask, Deny};
-use gate::{
-    g3_confine::Confinement,
-    host::{Ended, Exit, Host as _},
-};
+use crate::world::{NORMAL, World, opened};
+use conform::testkit::Action::{Ask, Deny};
+use gate::host::{Ended, Exit};
 use proptest::prelude::*;
 use std::{
     fs,
@@ -14,24 +11,6 @@ use std::{
     process::Command,
 };
 use tollgate_host::LocalHost;
-
-/// As the presets have them where all walls hold.
-const NORMAL: &[(&str, &str, Action)] = &[
-    ("*", "*", Ask),
-    ("read", "*", Allow),
-    ("read", "*.git/config", Ask),
-    ("edit", "*", Ask),
-    ("bash", "*", Allow),
-    ("edit.new", "*", Allow),
-    ("edit.command", "*", Allow),
-    ("edit", "*.git/*", Ask),
-];
-
-fn opened(world: &World) -> LocalHost {
-    let host = world.host();
-    assert_eq!(host.confinement(), Confinement::Full);
-    host
-}
 
 /// Runs a script, of which no word tells what it does.
 fn run(world: &World, host: &LocalHost, script: &str) -> (Exit, String) {

@@ -1,13 +1,9 @@
 //! Ordinary work inside the walls, with the real programs, under rules like those of the preset `normal`. A program
 //! that is missing fails here: `.ci/run` installs them.
 
-use crate::world::World;
+use crate::world::{World, with_toolchains};
 use conform::testkit::Action::{self, Allow, Ask};
-use gate::{
-    g3_confine::Confinement,
-    host::{Ended, Exit, Host as _},
-};
-use std::{env, path::PathBuf};
+use gate::host::{Ended, Exit};
 use tollgate_host::LocalHost;
 
 /// As the preset has them where all walls hold.
@@ -28,13 +24,7 @@ const NORMAL: &[(&str, &str, Action)] = &[
 /// A world with the toolchains of whoever runs the tests.
 fn workshop() -> (World, LocalHost) {
     let world = World::under(NORMAL);
-    let host = world.open(|options| {
-        options.path = env::var_os("PATH");
-        options.home = env::var_os("HOME").map(PathBuf::from);
-        options.environment = vec![("HOME".into(), env::var_os("HOME").unwrap_or_default())];
-    });
-    let host = host.unwrap();
-    assert_eq!(host.confinement(), Confinement::Full);
+    let host = with_toolchains(&world);
     (world, host)
 }
 

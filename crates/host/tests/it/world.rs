@@ -7,13 +7,14 @@ use gate::{
     call::NotRun,
     g1_decode::{ArgumentFault, Asks, RawArguments, Scout, Want},
     g2_admit::{Grants, Refusal},
-    g3_confine::{CallContext, Look},
-    host::{Ended, Matches, Paths, Tree},
+    g3_confine::{CallContext, Confinement, Look},
+    host::{Ended, Host as _, Matches, Paths, Tree},
     output::ToolOutput,
     tool::{AnyTool, Tool},
 };
 use serde_json::{Value, json};
 use std::{
+    env,
     ffi::OsString,
     fs,
     os::unix::fs::PermissionsExt,
@@ -28,6 +29,38 @@ pub(crate) const LIMITS: OutputLimits = OutputLimits {
     lines_max: 100,
     bytes_max: 10_000,
 };
+
+/// As the presets have them where all walls hold.
+pub(crate) const NORMAL: &[(&str, &str, Action)] = &[
+    ("*", "*", Action::Ask),
+    ("read", "*", Action::Allow),
+    ("read", "*.git/config", Action::Ask),
+    ("edit", "*", Action::Ask),
+    ("bash", "*", Action::Allow),
+    ("edit.new", "*", Action::Allow),
+    ("edit.command", "*", Action::Allow),
+    ("edit", "*.git/*", Action::Ask),
+];
+
+/// A host with all walls.
+pub(crate) fn opened(world: &World) -> LocalHost {
+    let host = world.host();
+    assert_eq!(host.confinement(), Confinement::Full);
+    host
+}
+
+/// The same with the programs of whoever runs the tests, which may lie in their home.
+pub(crate) fn with_toolchains(world: &World) -> LocalHost {
+    let home = env::var_os("HOME");
+    let host = world.open(|options| {
+        options.path = env::var_os("PATH");
+        options.home = home.clone().map(PathBuf::from);
+        options.environment = vec![("HOME".into(), home.unwrap_or_default())];
+    });
+    let host = host.unwrap();
+    assert_eq!(host.confinement(), Confinement::Full);
+    host
+}
 
 /// What a call came to, in few words.
 #[derive(Clone, Debug, PartialEq, Eq)]
